@@ -16,7 +16,7 @@ from contextlib import suppress
 from functools import wraps
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar, cast
 
-from .types import Media, Message, Opaque, Reasoning, Text, Tool, ToolCall, ToolChoice, ToolResult
+from .types import EMPTY_OBJECT_SCHEMA, Media, Message, Opaque, Reasoning, Text, Tool, ToolCall, ToolChoice, ToolResult
 
 K = TypeVar("K", bound=Hashable)
 S = TypeVar("S")
@@ -232,6 +232,42 @@ def fields(*names: str) -> Memo:
         return _content((found,)) if found else None
 
     return Memo(key, (Capacity(64, LARGE), Capacity(LARGE_SETS, LARGEST)), _copied)
+
+
+def _tools_content(things: Things) -> tuple[Hashable, int] | None:
+    """What tools say, of those without fields of a wire; each has a name of its own."""
+    (tools,) = things
+    told = [
+        (tool.name, tool.description, None if tool.parameters is EMPTY_OBJECT_SCHEMA else tool.parameters, tool.strict)
+        for tool in tools
+        if not tool.metadata
+    ]
+    if len(told) < len(tools) or len({one[0] for one in told}) < len(told):
+        return None
+    return _content((told,))
+
+
+def _tools_copied(key: tuple[bytes, Things]) -> Things:
+    told = marshal.loads(key[0])
+    return (
+        FrozenTools(
+            [
+                Tool(
+                    name=name,
+                    description=about,
+                    parameters=EMPTY_OBJECT_SCHEMA if given is None else given,
+                    strict=strict,
+                )
+                for name, about, given, strict in told
+            ]
+        ),
+    )
+
+
+@memoize(Memo(_tools_content, (Capacity(64, LARGE), Capacity(LARGE_SETS, LARGEST)), _tools_copied))
+def frozen(tools: tuple[Tool, ...]) -> tuple[Tool, ...]:
+    """The same tools, as a copy of their own that comes again whenever they do; themselves where that cannot be."""
+    return tools
 
 
 @memoize(TOOLS)

@@ -90,6 +90,13 @@ def _behind(items: Sequence[T], start: int, known: tuple[T, ...] | None, *head: 
     return whole if type(items) is Grown else (*whole,)
 
 
+@by_growth
+def headless(items: Sequence[T], start: int, known: Sequence[T] | None, size: int) -> Sequence[T]:
+    """`items` without the first `size`."""
+    more = items[max(start, size) :]
+    return grown(known, more) if type(items) is Grown else more
+
+
 def changed(items: Sequence[T], start: int, known: Sequence[T] | None, made: Sequence[T]) -> Grown[T] | None:
     """What `items` became: `known`, which `items[:start]` became, and `made` behind it; None where nothing did."""
     if known is None:

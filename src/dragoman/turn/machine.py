@@ -19,10 +19,11 @@ from functools import lru_cache
 from ..codecs.shared.spec import Ids
 from ..conversation.cache_markers import in_order
 from ..conversation.history import repair
+from ..conversation.known import known_again
 from ..effects import Machine, NewId, Read, Taken
 from ..errors import ProviderError, UsageError
 from ..jsontext import to_json
-from ..memo import TOOLS, FrozenTools, memoize
+from ..memo import TOOLS, FrozenTools, frozen, memoize
 from ..providers.authorize import Tokens
 from ..providers.route import Route
 from ..providers.spec import Tools
@@ -51,7 +52,7 @@ def turn(request: Request, route: Route, learned: Capabilities | None = None) ->
     Raises ProviderError (also after events), and UsageError for a route or request that cannot be asked.
     """
     learned = learned or Capabilities()
-    asked = request.messages
+    asked = known_again(request.messages)
     repaired = repair((yield from learned.reasoning.refill(asked, learned.owner)))
     tools, unsound = sound_tools(request.tools)
     request = replace(request, model=route.model or request.model, messages=repaired.messages, tools=tools)
@@ -135,15 +136,23 @@ LONGEST_NAME = 256
 LONG_NAME = "the name of the tool {name:.40}… has {size} characters; give it one of at most 64, as every API takes it"
 
 
-@memoize(TOOLS)
 def sound_tools(given: Sequence[Tool]) -> tuple[tuple[Tool, ...], list[Issue]]:
     """The tools by name, each once, and what had to be mended.  Raises UsageError for a name twice or without end.
 
     A schema that is none is mended, not refused: one odd tool must not kill a request with fifty good ones.
+    Tools that come with every request are looked at once, whatever objects they are.
     """
+    known = given
+    if type(given) is tuple and given and {type(one) for one in given} == {Tool}:
+        known = frozen(given)
+    return _sound_tools(known if type(known) is FrozenTools else as_tools(given) or ())
+
+
+@memoize(TOOLS)
+def _sound_tools(given: Sequence[Tool]) -> tuple[tuple[Tool, ...], list[Issue]]:
     sound: list[Tool] = []
     issues: list[Issue] = []
-    for tool in in_order(as_tools(given) or ()):
+    for tool in in_order(given):
         if len(tool.name) > LONGEST_NAME:
             raise UsageError(LONG_NAME.format(name=tool.name, size=len(tool.name)))
         schema, why = _sound_schema(tool.name, to_json(tool.parameters))

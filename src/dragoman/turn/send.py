@@ -6,23 +6,19 @@ Contract: what refuses a request is a `ProviderError`; `without_secrets` gives i
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping
 from typing import Any
 
 from ..codecs.shared.errors import http_date
 from ..codecs.shared.frames import FrameKind
-from ..codecs.shared.spec import Codec, Ids, Quirks
-from ..codecs.shared.tools import WrittenTools
-from ..conversation.grown import by_growth
+from ..codecs.shared.spec import Codec, Ids
+from ..codecs.shared.written import Written
 from ..effects import Machine, Now, Open, Opened, Read
 from ..errors import ProviderError
 from ..jsontext import to_json
-from ..memo import MESSAGES, if_small, memoize
 from ..providers.authorize import Tokens, admit, signals
 from ..providers.route import Route
 from ..redaction import redact
-from ..types import Message
 from .plan import Plan, function_name
 from .response_reader import DRAIN, AnswerSource, Streamed, Whole
 from .whole_body import WholeBody
@@ -61,26 +57,7 @@ def send(plan: Plan, ids: Ids, tokens: Tokens) -> Machine[AnswerSource]:
 
 
 def _encoded(plan: Plan) -> bytes:
-    """The body; where each message stands for itself on this wire, what was written before is not written again."""
-    request, codec, quirks = plan.request, plan.codec, plan.quirks
-    if codec.write_message is None or "messages" in plan.route.fields:
-        return _written(_with_fields(codec.encode_request(request, quirks), plan))
-    body = _with_fields(codec.encode_request(replace(request, messages=()), quirks), plan)
-    return _written(body, _messages_written(request.messages, quirks, codec))
-
-
-@by_growth
-def _messages_written(
-    messages: Sequence[Message], start: int, known: bytes | None, quirks: Quirks, codec: Codec
-) -> bytes:
-    written = [_message_written(message, quirks, codec).encode() for message in messages[start:]]
-    return b",".join(filter(None, (known, *written)))
-
-
-@memoize(MESSAGES, if_small(str.__len__))
-def _message_written(message: Message, quirks: Quirks, codec: Codec) -> str:
-    assert codec.write_message is not None
-    return ",".join(map(to_json, codec.write_message(message, quirks)))
+    return _written(_with_fields(plan.codec.encode_request(plan.request, plan.quirks), plan))
 
 
 def _with_fields(body: dict[str, Any], plan: Plan) -> dict[str, Any]:
@@ -103,14 +80,11 @@ def _besides(key: str, known: list[Any], more: list[Any]) -> list[Any]:
     return [one for one in more if function_name(one) not in names]
 
 
-def _written(body: dict[str, Any], messages: bytes | None = None) -> bytes:
-    """`body` as JSON; tools that come with every request are written already, and its messages may be."""
+def _written(body: dict[str, Any]) -> bytes:
+    """`body` as JSON; what comes with every request is written already (`Written`)."""
     parts: list[bytes] = []
-    if messages is not None:
-        del body["messages"]
-        parts += (b',"messages":[', messages, b"]")
-    if type(body.get("tools")) is WrittenTools:
-        parts += (b',"tools":', body.pop("tools").json)
+    for key in [key for key, value in body.items() if type(value) is Written]:
+        parts += (f',"{key}":'.encode(), body.pop(key).json)
     fields = to_json(body)[:-1].encode()
     if not body and parts:
         parts[0] = parts[0][1:]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...conversation.cache_markers import CacheMode
 from ...conversation.grown import Grown, behind, by_growth, grown
@@ -50,7 +50,8 @@ from ..shared.options import read_options, write_options
 from ..shared.requests import nearest_choice, split_system, with_quirks
 from ..shared.results import Pairing
 from ..shared.spec import PLAIN, Quirks, Unsupported, WireFields, extra_for, own, wire_fields
-from ..shared.tools import Found, WrittenTools, definition, foreign_tools, interleaved, read_once, read_tool
+from ..shared.tools import Found, definition, foreign_tools, interleaved, read_once, read_tool
+from ..shared.written import Written, joined_json
 from ..typed.table import apart, typed_tools, written
 from .messages_blocks import MARKER, NAME, read_blocks, write_message
 from .toolsets import canonical_calls
@@ -265,8 +266,7 @@ def encode_request(request: Request, quirks: Quirks = PLAIN) -> dict[str, Any]:
     head, turns = split_system(request.messages, _stands_among)
     system = [block for message in head for block in write_message(message, quirks)]
     tools = _write_tools(request.tools, extra.pop("tools", None), quirks.cache)
-    messages = _write_messages(turns, quirks)
-    _mark(tools, system, messages, quirks, taken=bool(extra.get("cache_control")))
+    messages = _marked_messages(turns, tools, system, quirks, taken=bool(extra.get("cache_control")))
     simple = len(system) == 1 and set(system[0]) == {"type", "text"}
     body = filled(model=request.model, system=system[0]["text"] if simple else system)
     body["messages"] = messages
@@ -328,10 +328,25 @@ def _stands_among(message: Message) -> bool:
     return own(NAME, message.metadata).get("role") == "system"
 
 
-def _write_messages(messages: Iterable[Message], quirks: Quirks) -> list[dict[str, Any]]:
-    wires: list[dict[str, Any]] = []
-    answering = False
-    for message in messages:
+class _Wires(NamedTuple):
+    """The messages but the last, their JSON and how many blocks of theirs bear a marker; the last, which may go on."""
+
+    settled: tuple[dict[str, Any], ...] = ()
+    json: bytes = b""
+    marked: int = 0
+    last: tuple[dict[str, Any], ...] = ()
+    answering: bool = False
+
+
+@by_growth
+def _wires_of_known(messages: Sequence[Message], start: int, known: _Wires | None, quirks: Quirks) -> _Wires:
+    return _wires(messages, start, known, quirks)
+
+
+def _wires(messages: Sequence[Message], start: int, known: _Wires | None, quirks: Quirks) -> _Wires:
+    known = known or _Wires()
+    wires, answering = [*known.last], known.answering
+    for message in messages[start:]:
         blocks = write_message(message, quirks)
         left = dict(own(NAME, message.metadata))
         role = left.pop("role", "assistant" if message.role == "assistant" else "user")
@@ -340,7 +355,14 @@ def _write_messages(messages: Iterable[Message], quirks: Quirks) -> list[dict[st
         else:
             wires.append({"role": role, "content": blocks or joined(message.parts), **left})
         answering = message.role == "tool" and bool(blocks)
-    return wires
+    settled = wires[:-1]
+    json = joined_json(known.json, settled) if type(messages) is Grown else b""
+    marked = known.marked + sum("cache_control" in block for block in _blocks(settled))
+    return _Wires((*known.settled, *settled), json, marked, (*wires[-1:],), answering)
+
+
+def _blocks(messages: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [block for message in messages for block in message["content"] if isinstance(block, dict)]
 
 
 # ── cache markers ────────────────────────────────────────────────────────────
@@ -349,7 +371,7 @@ def _write_messages(messages: Iterable[Message], quirks: Quirks) -> list[dict[st
 @memoize(TOOLS)
 def _written_once(tools: tuple[Tool, ...], mode: CacheMode) -> list[Any]:
     listed = _marked(list(written(NAME, tools, write_tool)), mode)
-    return WrittenTools(listed, to_json(listed).encode()) if type(tools) is FrozenTools else listed
+    return Written(listed, to_json(listed).encode()) if type(tools) is FrozenTools else listed
 
 
 def _marked(tools: list[Any], mode: CacheMode) -> list[Any]:
@@ -361,22 +383,26 @@ def _marked(tools: list[Any], mode: CacheMode) -> list[Any]:
     return tools
 
 
-def _mark(
-    tools: list[Any], system: list[dict[str, Any]], messages: list[dict[str, Any]], quirks: Quirks, *, taken: bool
-) -> None:
-    """Set the markers the quirks ask for, and drop what is over the limit: of each kind the earliest first.
+def _marked_messages(
+    turns: Sequence[Message], tools: list[Any], system: list[dict[str, Any]], quirks: Quirks, *, taken: bool
+) -> list[dict[str, Any]]:
+    """The messages, with the markers the quirks ask for there and in `system`.
 
-    Those of the tools are set already.
+    What is over the limit is dropped, of each kind the earliest first; those of the tools are set already.
     """
-    inside = [block for message in messages for block in message["content"] if isinstance(block, dict)]
     if quirks.cache == "always":
         for block in system[-1:]:
             block.setdefault("cache_control", dict(MARKER))
-    if quirks.cache == "never":
-        cap_markers([*system, *inside], 0)
-        return
-    used = sum("cache_control" in tool for tool in tools) + taken
-    cap_markers([*system, *inside], MAX_MARKERS - used)
+    limit = 0 if quirks.cache == "never" else MAX_MARKERS - sum("cache_control" in tool for tool in tools) - taken
+    if type(turns) is Grown:
+        wires = _wires_of_known(turns, quirks)
+        carrying = sum("cache_control" in block for block in (*system, *_blocks(wires.last)))
+        if wires.marked + carrying <= limit:
+            return Written((*wires.settled, *wires.last), b"[" + joined_json(wires.json, wires.last) + b"]")
+    fresh = _wires((*turns,), 0, None, quirks)
+    listed = [*fresh.settled, *fresh.last]
+    cap_markers([*system, *_blocks(listed)], limit)
+    return listed
 
 
 def cap_markers(blocks: Sequence[Mapping[str, Any]], limit: int) -> None:

@@ -10,10 +10,13 @@ from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
+from ...conversation.grown import Grown, behind, by_growth
+from ...jsontext import to_json
+from ...memo import TOOLS, FrozenTools, fields, memoize
 from ...schema.validation import standard
 from ...types import (
     EMPTY_OBJECT_SCHEMA,
@@ -56,6 +59,8 @@ from ..shared.requests import nearest_choice, past_call, split_system, with_quir
 from ..shared.results import Pairing, marked, results_apart, results_first, tool_result
 from ..shared.spec import PLAIN, TOOLSET, TYPED, Quirks, WireFields, extra_for, own, seal_of, sealed, wire_fields
 from ..shared.tools import Found, foreign_tools, interleaved, read_once, read_tool
+from ..shared.turn_runs import TurnForm, read_turns
+from ..shared.written import Written, joined_json
 from ..typed.table import apart, typed_tools, written
 
 NAME = "gemini"
@@ -110,7 +115,7 @@ def decode_request(body: JsonObject) -> Request:
     choice = _read_choice(body, extra)
     return Request(
         model="",
-        messages=(*_read_system(body), *_read_contents(body)),
+        messages=behind(_read_contents(body), *_read_system(body)),
         tools=tools,
         tool_choice=choice,
         sampling=_read_sampling(config, extra),
@@ -206,25 +211,30 @@ def _read_tool(one: JsonObject, path: str) -> Tool:
     return read_tool(one, path, schema, wire_fields(NAME, left), strict=False)
 
 
-def _read_system(body: JsonObject) -> list[Message]:
+@memoize(fields("systemInstruction"))
+def _read_system(body: JsonObject) -> tuple[Message, ...]:
     given = body.get("systemInstruction")
     if given is None:
-        return []
+        return ()
     content = {"parts": [{"text": given}]} if isinstance(given, str) else an_object(given, "$.systemInstruction")
     parts = _read_parts(content, "$.systemInstruction", Pairing())
-    return [Message("system", parts)] if parts else []
+    return (Message("system", parts),) if parts else ()
 
 
-def _read_contents(body: JsonObject) -> list[Message]:
+def _read_contents(body: JsonObject) -> Sequence[Message]:
     given = body.get("contents")
     if isinstance(given, str):
-        return [Message("user", given)]
-    if isinstance(given, Mapping):
-        body = {**body, "contents": [given]}
-    an_array(body.get("contents"), "$.contents")
-    pairing = Pairing()
-    contents = _whole_turns(objects(body, "contents"))
-    return [message for path, one in contents for message in _read_content(one, path, pairing)]
+        return (Message("user", given),)
+    listed = [given] if isinstance(given, Mapping) else an_array(given, "$.contents")
+    return read_turns(listed, _TURNS)
+
+
+def _read_turns(contents: Sequence[tuple[str, JsonObject]], pairing: Pairing) -> tuple[Message, ...]:
+    turns = _whole_turns(contents)
+    return tuple([message for path, one in turns for message in _read_content(one, path, pairing)])
+
+
+_TURNS = TurnForm("$.contents", "model", _read_turns)
 
 
 def _whole_turns(contents: Iterable[tuple[str, JsonObject]]) -> list[tuple[str, JsonObject]]:
@@ -333,7 +343,7 @@ def encode_request(request: Request, quirks: Quirks = PLAIN) -> dict[str, Any]:
     if head:
         body["systemInstruction"] = {"parts": [part for message in head for part in write_parts(message.parts)]}
     body["contents"] = _write_contents(turns, quirks)
-    body |= filled(tools=interleaved(_declared(request.tools), extra.pop("tools", None)))
+    body |= filled(tools=_write_tools(request.tools, extra.pop("tools", None)))
     choice = nearest_choice(request.tool_choice, quirks)
     if choice is not None:
         given, calling = mapping(extra.get("toolConfig")), "functionCallingConfig"
@@ -341,6 +351,16 @@ def encode_request(request: Request, quirks: Quirks = PLAIN) -> dict[str, Any]:
         into["toolConfig"] = {**given, calling: given.get(calling, _write_choice(choice))}
     config = _write_config(request, mapping(extra.pop("generationConfig", None)))
     return with_quirks(body | filled(generationConfig=config), extra, quirks)
+
+
+def _write_tools(tools: tuple[Tool, ...], foreign: Any) -> list[Any]:
+    return _written_once(tools) if foreign is None else interleaved(_declared(tools), foreign)
+
+
+@memoize(TOOLS)
+def _written_once(tools: tuple[Tool, ...]) -> list[Any]:
+    listed = _declared(tools)
+    return Written(listed, to_json(listed).encode()) if type(tools) is FrozenTools and listed else listed
 
 
 def _declared(tools: Iterable[Tool]) -> list[dict[str, Any]]:
@@ -388,10 +408,27 @@ def write_tool(tool: Tool) -> dict[str, Any]:
     return {**wire, **left}
 
 
-def _write_contents(messages: Iterable[Message], quirks: Quirks) -> list[dict[str, Any]]:
-    contents: list[dict[str, Any]] = []
-    answering = False
-    for message in messages:
+class _Contents(NamedTuple):
+    """The contents but for the last, and their JSON; the last, which may go on, and whether it holds only answers."""
+
+    settled: tuple[dict[str, Any], ...] = ()
+    json: bytes = b""
+    last: tuple[dict[str, Any], ...] = ()
+    answering: bool = False
+
+
+def _write_contents(messages: Sequence[Message], quirks: Quirks) -> list[dict[str, Any]]:
+    made = _contents(messages, quirks)
+    listed = [*made.settled, *made.last]
+    return Written(listed, b"[" + joined_json(made.json, made.last) + b"]") if type(messages) is Grown else listed
+
+
+@by_growth
+def _contents(messages: Sequence[Message], start: int, known: _Contents | None, quirks: Quirks) -> _Contents:
+    known = known or _Contents()
+    contents: list[dict[str, Any]] = [{**one, "parts": [*one["parts"]]} for one in known.last]
+    answering = known.answering
+    for message in messages[start:]:
         results, other = results_first(message)
         parts = [part for result in results for part in write_result(result, quirks)]
         parts.sort(key=lambda part: "functionResponse" not in part)  # answers stand together, media after them
@@ -401,7 +438,9 @@ def _write_contents(messages: Iterable[Message], quirks: Quirks) -> list[dict[st
         else:
             contents.append({"role": "model" if message.role == "assistant" else "user", "parts": parts})
         answering = message.role == "tool"
-    return contents
+    settled = contents[:-1]
+    json = joined_json(known.json, settled) if type(messages) is Grown else b""
+    return _Contents((*known.settled, *settled), json, (*contents[-1:],), answering)
 
 
 def write_parts(parts: Iterable[Part]) -> list[dict[str, Any]]:

@@ -46,6 +46,8 @@ from ..shared.requests import past_call, results_merged, with_quirks
 from ..shared.results import Pairing, marked, results_first, tool_result
 from ..shared.spec import PLAIN, Quirks, extra_for, own, wire_fields
 from ..shared.tools import read_functions, write_function, write_tools
+from ..shared.turn_runs import TurnForm, read_turns
+from ..shared.written import write_each
 
 NAME = "ollama_chat"
 
@@ -75,11 +77,15 @@ _IMAGE_STARTS = (("iVBOR", "image/png"), ("/9j/", "image/jpeg"), ("R0lGOD", "ima
 def decode_request(body: JsonObject) -> Request:
     """The request `body` makes.  Raises `CodecError` with the path of what is not this API."""
     body = an_object(body, "$")
-    an_array(body.get("messages", []), "$.messages")
-    pairing = Pairing()
-    turns = _whole_turns(objects(body, "messages"))
-    messages = results_merged(_read_message(one, path, pairing) for path, one in turns)
-    return read_request(body, messages, _MODELLED)
+    listed = an_array(body.get("messages", []), "$.messages")
+    return read_request(body, read_turns(listed, _TURNS), _MODELLED)
+
+
+def _read_messages(ones: Sequence[tuple[str, JsonObject]], pairing: Pairing) -> tuple[Message, ...]:
+    return results_merged(_read_message(one, path, pairing) for path, one in _whole_turns(ones))
+
+
+_TURNS = TurnForm("$.messages", "assistant", _read_messages, merged=True)
 
 
 def _whole_turns(messages: Iterable[tuple[str, JsonObject]]) -> list[tuple[str, JsonObject]]:
@@ -221,7 +227,7 @@ def call_fields(call: JsonObject, function: JsonObject) -> JsonObject:
 def encode_request(request: Request, quirks: Quirks = PLAIN) -> dict[str, Any]:
     """The body that makes `request`.  The API has no tool choice: with "none" the tools stay at home."""
     extra = dict(extra_for(NAME, request.extra))
-    messages = [wire for message in request.messages for wire in _write_message(message)]
+    messages = write_each(request.messages, _write_message)
     body = write_request(request, extra, {"model": request.model, "messages": messages})
     return with_quirks(body, extra, quirks)
 

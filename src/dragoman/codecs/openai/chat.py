@@ -24,7 +24,7 @@ from ..shared.frames import FrameKind
 from ..shared.issues import unsupported
 from ..shared.spec import CHOICES, Codec, Ids, wire_fields
 from .chat_fragments import Fragments
-from .chat_messages import NAME, thinking_text, write_message
+from .chat_messages import NAME, thinking_text
 from .chat_requests import decode_request, encode_request
 from .chat_words import STOPS, WORDS, read_usage, write_usage
 from .chat_writing import ChunkEncoder, encode_error, encode_response
@@ -276,6 +276,5 @@ CODEC = Codec(
     encode_stream=ChunkEncoder,
     encode_error=encode_error,
     error_frame=framed(encode_error),
-    write_message=write_message,
     several="n",
 )

@@ -31,6 +31,7 @@ from ..shared.options import read_options, write_options
 from ..shared.requests import nearest_choice, with_quirks
 from ..shared.spec import PLAIN, TYPED, Quirks, WireFields, extra_for, own, wire_fields
 from ..shared.tools import Found, list_functions, read_once, write_function, write_tools
+from ..shared.written import write_each
 from ..typed.schemas import FREE_TEXT, free_text
 from ..typed.table import apart
 from .chat_messages import NAME, read_messages, write_message
@@ -208,7 +209,7 @@ def encode_request(request: Request, quirks: Quirks = PLAIN) -> dict[str, Any]:
     """The body that makes `request`."""
     extra = dict(extra_for(NAME, request.extra))
     body = filled(model=request.model)
-    body["messages"] = [wire for message in request.messages for wire in write_message(message, quirks)]
+    body["messages"] = write_each(request.messages, write_message, quirks)
     choice = nearest_choice(request.tool_choice, quirks)
     body |= filled(
         tools=write_tools(request.tools, write_tool, extra.pop("tools", None)),

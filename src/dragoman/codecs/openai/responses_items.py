@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import count, groupby
 from typing import Any
 
+from ...memo import TOOLS, memoize
 from ...types import JsonObject, Media, Opaque, Part, Reasoning, Request, Text, Tool, ToolCall, ToolResult
 from ..shared.arguments import arguments_text
 from ..shared.body import items, mapping, present, rest, string
@@ -59,7 +60,7 @@ class Names:
     @classmethod
     def of(cls, request: Request | None) -> Names:
         """The names of the tools in `request`."""
-        return cls(request.tools if request else ())
+        return _names(request.tools if request else ())
 
     def custom(self, name: str) -> bool:
         """Does this tool take free-form text?"""
@@ -86,6 +87,11 @@ class Names:
         """The canonical name of a tool that a past call names by namespace."""
         flat = joined_name(namespace, name) if namespace else name
         return flat if flat in self._fields else name
+
+
+@memoize(TOOLS)
+def _names(tools: tuple[Tool, ...]) -> Names:
+    return Names(tools)
 
 
 # ── reading ──────────────────────────────────────────────────────────────────

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ...conversation.grown import behind, by_growth
+from ...conversation.grown import behind, by_growth, headless
 from ...memo import TOOLS, fields, memoize
 from ...types import (
     JsonObject,
@@ -48,6 +48,7 @@ from ..shared.requests import nearest_choice, results_joined, results_merged, wi
 from ..shared.results import Pairing, results_first
 from ..shared.spec import PLAIN, TYPED, Quirks, Unsupported, WireFields, extra_for, own, wire_fields
 from ..shared.tools import Found, foreign_tools, read_once, read_tool, write_tools
+from ..shared.written import write_each
 from ..typed.schemas import FREE_TEXT, free_text
 from ..typed.table import apart, typed_tools
 from .responses_items import (
@@ -334,7 +335,7 @@ def encode_request(request: Request, quirks: Quirks = PLAIN) -> dict[str, Any]:
     names = Names.of(request)
     head, turns = _split_instructions(request.messages)
     body = filled(model=request.model, instructions=head)
-    body["input"] = [item for message in turns for item in _write_message(message, names, quirks)]
+    body["input"] = write_each(turns, _write_message, names, quirks)
     foreign = extra.pop("tools", None)
     choice = nearest_choice(request.tool_choice, quirks)
     body |= filled(
@@ -363,13 +364,13 @@ def _write_choice(choice: ToolChoice, names: Names, quirks: Quirks) -> Any:
     return quirks.required_word if choice.mode == "required" else choice.mode
 
 
-def _split_instructions(messages: tuple[Message, ...]) -> tuple[str, tuple[Message, ...]]:
+def _split_instructions(messages: Sequence[Message]) -> tuple[str, Sequence[Message]]:
     """The instructions, where the conversation begins with plain ones, and the other messages."""
     first = messages[0] if messages else None
     if first is None or first.role != "system" or own(NAME, first.metadata) or not first.text:
         return "", messages
     simple = len(first.parts) == 1 and isinstance(first.parts[0], Text)
-    return (first.text, messages[1:]) if simple else ("", messages)
+    return (first.text, headless(messages, 1)) if simple else ("", messages)
 
 
 def _write_message(message: Message, names: Names, quirks: Quirks) -> list[dict[str, Any]]:

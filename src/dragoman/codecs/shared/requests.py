@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
-from ...conversation.grown import Grown, grown
+from ...conversation.grown import Grown, by_growth, grown, headless
 from ...types import Issue, JsonObject, Message, Report, Tier, ToolCall, ToolChoice, Verdict
 from .arguments import read_arguments
 from .body import present
@@ -44,13 +44,21 @@ def _never(message: Message) -> bool:
 
 def split_system(
     messages: Sequence[Message], stays: Callable[[Message], bool] = _never
-) -> tuple[list[Message], list[Message]]:
+) -> tuple[Sequence[Message], Sequence[Message]]:
     """The instructions a conversation begins with, and its turns, for wires where instructions stand beside the turns.
 
     Later instructions become user turns in their place, but for those that `stays` says the wire takes there.
     """
     start = next((i for i, m in enumerate(messages) if m.role != "system" or stays(m)), len(messages))
-    return list(messages[:start]), [m if m.role != "system" or stays(m) else _late(m) for m in messages[start:]]
+    return messages[:start], _without_system(headless(messages, start), stays)
+
+
+@by_growth
+def _without_system(
+    messages: Sequence[Message], start: int, known: Sequence[Message] | None, stays: Callable[[Message], bool]
+) -> Sequence[Message]:
+    made = [m if m.role != "system" or stays(m) else _late(m) for m in messages[start:]]
+    return grown(known, made) if type(messages) is Grown else made
 
 
 def _late(message: Message) -> Message:

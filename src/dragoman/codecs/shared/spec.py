@@ -19,7 +19,7 @@ from typing import Any, Literal, Protocol
 
 from ...errors import CodecError, ProviderError
 from ...events import Event
-from ...types import NOTHING, JsonObject, Message, Request, Response
+from ...types import NOTHING, JsonObject, Request, Response
 from .body import present
 from .errors import read_failure
 from .frames import Frame, FrameKind
@@ -281,8 +281,7 @@ class Codec:
 
     `path` and `stream_path` are where a client posts, below the API's root, `{model}` standing for the model's name;
     `decode_*` and `encode_*` take bodies as parsed JSON.  `encode_error` gives the HTTP status and body a client of
-    this API understands, `error_frame` the frame of an error once the answer has begun.  `write_message` gives
-    what stands in the body's `messages` for one message, where that depends on no other and nothing else does on it.
+    this API understands, `error_frame` the frame of an error once the answer has begun.
     `several` is the field of a request that asks for several answers, on wires whose answers hold all (`CHOICES`).
     """
 
@@ -299,5 +298,4 @@ class Codec:
     encode_error: Callable[[Exception], tuple[int, dict[str, Any]]]
     error_frame: Callable[[Exception], Frame]
     decode_error: DecodeError = read_failure
-    write_message: Callable[[Message, Quirks], list[dict[str, Any]]] | None = None
     several: str = ""

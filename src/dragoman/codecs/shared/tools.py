@@ -17,6 +17,7 @@ from ...memo import TOOLS, FrozenTools, fields, memoize
 from ...types import EMPTY_OBJECT_SCHEMA, NOTHING, JsonObject, Request, Tool
 from .body import an_object, items, mapping, name_at, object_at, objects, plain, rest, string_at, switch_at
 from .spec import TYPED, WireFields, own, wire_fields
+from .written import Written
 
 Found = tuple[tuple[Tool, ...], list[Any] | None]
 """Tools, and the list they stand in with null for each of them; None where nothing else stands there."""
@@ -116,20 +117,10 @@ def write_tools(tools: tuple[Tool, ...], write: Callable[[Tool], dict[str, Any]]
     return _written_once(tools, write) if foreign is None else interleaved(map(write, tools), foreign)
 
 
-class WrittenTools(list[Any]):
-    """The tools as a wire has them, and their JSON, which is written once."""
-
-    __slots__ = ("json",)
-
-    def __init__(self, listed: Sequence[Any], json: bytes) -> None:
-        super().__init__(listed)
-        self.json: bytes = json
-
-
 @memoize(TOOLS)
 def _written_once(tools: tuple[Tool, ...], write: Callable[[Tool], dict[str, Any]]) -> list[Any]:
     listed = [write(tool) for tool in tools]
-    return WrittenTools(listed, to_json(listed).encode()) if type(tools) is FrozenTools else listed
+    return Written(listed, to_json(listed).encode()) if type(tools) is FrozenTools else listed
 
 
 # ── functions ────────────────────────────────────────────────────────────────

@@ -1,0 +1,159 @@
+"""Conversations that come again: found by their beginning, and what is made of them is the same with and without."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from bench.counts import counting
+from dragoman.codecs import CODECS
+from dragoman.conversation.grown import Grown, grown
+from dragoman.conversation.known import FEWEST, LONGEST, known_again
+from dragoman.effects import Open
+from dragoman.providers.route import Route
+from dragoman.providers.rows import COMPATIBLE
+from dragoman.turn.machine import turn
+from dragoman.types import Media, Message, Request, Text, Tool, ToolCall, ToolResult
+
+APIS = ("openai_chat", "openai_responses", "anthropic_messages", "ollama_chat", "gemini")
+TOOLS = (
+    Tool(name="look", parameters={"type": "object", "properties": {"at": {"type": "string"}}, "required": ["at"]}),
+    Tool(name="ask", description="Ask."),
+)
+
+
+def said(turns: int) -> tuple[Message, ...]:
+    told = [Message("system", "Be brief.")]
+    for n in range(turns):
+        call = ToolCall(id=f"c{n}", name="look", arguments={"at": f"file {n}"})
+        told += [
+            Message("user", f"Look at {n}."),
+            Message("assistant", [Text("I look."), call]),
+            Message("tool", [ToolResult(call_id=call.id, name="look", content=f"line {n}")]),
+            Message("assistant", f"It says {n}."),
+        ]
+    return tuple(told)
+
+
+def sent(api: str, messages: tuple[Message, ...], tools: tuple[Tool, ...] = TOOLS) -> Any:
+    route = Route(provider=COMPATIBLE[api], base_url="http://model.test")
+    machine = turn(Request(model="m", messages=messages, tools=tools, stream=True), route)
+    effect: Any = next(machine)
+    while not isinstance(effect, Open):
+        effect = machine.send(None)
+    machine.close()
+    return json.loads(effect.body)
+
+
+def test_a_conversation_that_grew_is_found_by_its_beginning() -> None:
+    first = said(2)
+    known = known_again(first)
+    assert type(known) is Grown
+    assert known == first
+    more = known_again((*first, Message("user", "And?")))
+    assert isinstance(more, Grown)
+    assert more.base is known
+    assert known_again(first) is known
+
+
+def test_another_turn_behind_the_same_beginning_is_found_too() -> None:
+    first = said(3)
+    known = known_again(first)
+    for words in ("one", "two"):
+        found = known_again((*first, Message("user", words)))
+        assert isinstance(found, Grown)
+        assert found.base is known
+        assert found[-1].text == words
+
+
+def test_a_beginning_that_was_changed_is_another_conversation() -> None:
+    first = said(3)
+    known_again(first)
+    changed = (*first[:3], Message("tool", [ToolResult(call_id="c0", name="look", content="other")]), *first[4:])
+    found = known_again(changed)
+    assert isinstance(found, Grown)
+    assert found.base is None
+    assert found == changed
+
+
+@pytest.mark.parametrize(
+    "messages",
+    [
+        said(1)[: FEWEST - 1],
+        (*said(2), Message("user", "x" * LONGEST)),
+        (*said(2), Message("user", [Media(mime="image/png", data="aGk=")])),
+    ],
+)
+def test_what_is_short_long_or_more_than_text_is_not_held(messages: tuple[Message, ...]) -> None:
+    assert known_again(messages) is messages
+
+
+@pytest.mark.parametrize("api", APIS)
+def test_each_turn_is_sent_as_if_nothing_were_known(api: str) -> None:
+    whole = said(6)
+    for end in (5, 7, 9, 8, 13, 12, 25):
+        fresh = tuple(Message(m.role, m.parts, cache=m.cache, metadata=m.metadata) for m in whole[:end])
+        assert sent(api, whole[:end]) == sent(api, fresh)
+
+
+@pytest.mark.parametrize("api", [api for api in APIS if api != "anthropic_messages"])
+def test_the_next_turn_costs_what_is_new(api: str) -> None:
+    def calls(turns: int) -> int:
+        told = (*said(turns), Message("user", "Is that all?"))
+        sent(api, told)
+        sent(api, (*told, Message("assistant", "Yes."), Message("user", "So?")))
+        with counting() as count:
+            sent(api, (*told, Message("assistant", "No."), Message("user", "And?")))
+        return count.calls
+
+    assert calls(60) <= calls(6) + 20
+
+
+def test_tools_that_were_changed_in_place_are_sent_as_they_are() -> None:
+    schema: dict[str, Any] = {"type": "object", "properties": {"at": {"type": "string"}}}
+    tools = (Tool(name="look", parameters=schema),)
+    sent("openai_chat", said(2), tools)
+    schema["properties"]["far"] = {"type": "boolean"}
+    [one] = sent("openai_chat", said(2), tools)["tools"]
+    assert "far" in one["function"]["parameters"]["properties"]
+
+
+PIECES = {
+    "ollama_chat": [
+        {"role": "system", "content": "Be brief."},
+        {"role": "user", "content": "Look."},
+        {"role": "assistant", "content": "", "tool_calls": [{"function": {"name": "look", "arguments": {"at": "a"}}}]},
+        {"role": "assistant", "content": "", "tool_calls": [{"function": {"name": "ask", "arguments": {}}}]},
+        {"role": "tool", "content": "one"},
+        {"role": "tool", "content": "two"},
+        {"role": "assistant", "content": "Done."},
+        {"role": "user", "content": "Thanks."},
+    ],
+    "gemini": [
+        {"role": "user", "parts": [{"text": "Look."}]},
+        {"role": "model", "parts": [{"functionCall": {"name": "look", "args": {"at": "a"}}}]},
+        {"role": "model", "parts": [{"functionCall": {"name": "ask", "args": {}}}]},
+        {"role": "user", "parts": [{"functionResponse": {"name": "look", "response": {"result": "one"}}}]},
+        {"role": "user", "parts": [{"functionResponse": {"name": "ask", "response": {"result": "two"}}}]},
+        {"role": "model", "parts": [{"text": "Done."}]},
+        {"role": "user", "parts": [{"text": "Thanks."}]},
+    ],
+}
+
+
+@pytest.mark.parametrize("api", PIECES)
+@pytest.mark.parametrize("steps", [(1,), (2, 5), (3,), (3, 4, 5), (4, 6), (5,), (6,), (1, 2, 3, 4, 5, 6, 7)])
+def test_a_list_that_grew_is_read_as_it_is_at_once(api: str, steps: tuple[int, ...]) -> None:
+    pieces, decode = PIECES[api], CODECS[api].decode_request
+    field = "contents" if api == "gemini" else "messages"
+    about: dict[str, Any] = {} if api == "gemini" else {"model": "m"}
+    if api == "gemini":
+        about["systemInstruction"] = {"parts": [{"text": "Be brief."}]}
+    listed: Grown[Any] | None = None
+    for begin, end in zip((0, *steps), (*steps, len(pieces)), strict=True):
+        listed = grown(listed, pieces[begin:end])
+        read = decode({**about, field: listed})
+        assert tuple(read.messages) == tuple(decode({**about, field: pieces[:end]}).messages)
+    assert api == "ollama_chat" or type(read.messages) is Grown  # results that answer one turn are one message
