@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from dragoman import codecs, dialects
+from dragoman.batch.scores.metrics import METRICS
 from dragoman.codecs.fidelity.losses import request_losses
 from dragoman.dialects.judge.rules import RULES
 from dragoman.providers.families import ROWS as PROFILES
@@ -163,6 +164,13 @@ def _rules() -> str:
     )
 
 
+def _metrics() -> str:
+    return table(
+        ["metric", "what it counts", "needs"],
+        ([f"`{metric.name}`", metric.definition, metric.needs] for metric in METRICS.values()),
+    )
+
+
 TABLES: dict[str, tuple[str, Callable[[], str]]] = {
     "dialects": ("dialects.md", _dialects),
     "codecs": ("codecs.md", _codecs),
@@ -170,6 +178,7 @@ TABLES: dict[str, tuple[str, Callable[[], str]]] = {
     "providers": ("providers.md", _providers),
     "profiles": ("providers.md", _profiles),
     "rules": ("judge.md", _rules),
+    "metrics": ("scores.md", _metrics),
 }
 
 

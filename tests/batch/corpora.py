@@ -310,6 +310,7 @@ TELLERS: tuple[Teller, ...] = (
     Teller("bfcl", lambda t: {"id": "simple_1", "question": [[{"role": "user", "content": r.question}] for r in t.rounds], "function": t.tools}, calls=False),
     Teller("bfcl_answer", lambda t: {"id": "simple_1", "ground_truth": [{c.name: {k: [v] for k, v in c.arguments.items()}} for c in t.calls]}, calls=False),
     Teller("bfcl_result", lambda t: {"id": "simple_1", "result": [{c.name: json.dumps(c.arguments)} for c in t.rounds[0].calls]}, first=True),
+    Teller("answer", lambda t: {"id": "a", "raw_output": t.rounds[0].answer, "tools": functions(t), "expected_possible": []}, calls=False),
     Teller("tau", tau),
     Teller("swe_agent", lambda t: {"trajectory": [{"response": r.answer, "thought": "", "action": "ls", "observation": r.results[0], "state": "{}"} for r in t.rounds], "info": {}}, calls=False),
     Teller("openhands", padded),

@@ -12,6 +12,7 @@ from typing import Any
 from ...errors import UnknownName
 from ..row_json import BadRow
 from .agents import ATIF, OPENHANDS, OPENHANDS_EVENTS, SWE_AGENT, TAU
+from .answers import ANSWER
 from .chat import AXOLOTL, BATCH, MISTRAL, OPENAI, SWIFT, TRL
 from .conversations import DIALECT, HERMES, LLAMAFACTORY, SHAREGPT, TOOLACE, TOOLBENCH
 from .exchanges import ANTHROPIC, LOG, OPENINFERENCE, OTEL
@@ -22,7 +23,7 @@ ROWS: tuple[Format, ...] = (
     BATCH, TAU, ATIF, SWE_AGENT, OPENHANDS, OPENHANDS_EVENTS, OTEL, OPENINFERENCE, LOG,
     SWIFT, ANTHROPIC, AXOLOTL, MISTRAL, TRL, OPENAI,
     HERMES, TOOLBENCH, TOOLACE, SHAREGPT, LLAMAFACTORY, DIALECT,
-    XLAM, WHEN2CALL, GLAIVE, BFCL, BFCL_ANSWER, BFCL_RESULT,
+    XLAM, WHEN2CALL, GLAIVE, BFCL, BFCL_ANSWER, BFCL_RESULT, ANSWER,
 )  # fmt: skip
 """Every format, the particular ones before those that contain them."""
 FORMATS: Mapping[str, Format] = {row.name: row for row in ROWS}

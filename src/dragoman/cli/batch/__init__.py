@@ -18,6 +18,7 @@ COMMANDS = MappingProxyType(
         "lint": ("lint", "Judge every row, and write nothing."),
         "clean": ("clean", "Keep the rows that are right, or can be made right; set the others aside."),
         "convert": ("convert", "Write every row in another format, and list what it cannot hold."),
+        "score": ("score", "Say how well answers call tools, with exact definitions and intervals."),
         "leak": ("leak", "Find rows of training data that stand in evaluation data."),
     }
 )
