@@ -13,9 +13,14 @@ from typing import Any
 
 import orjson
 
+quick = orjson.loads
+"""The quick reader alone: digits may become floats, and of a key that comes twice the last one counts."""
+NotJson = orjson.JSONDecodeError
 TABLE = bytes(0x30 if 0x30 <= byte <= 0x39 else 0x20 for byte in range(256))
 LONG = b"0" * 19
 """So many digits may be more than 64 bits hold: the quick reader would make a float of them."""
+ESCAPED = b"u003"
+"""With it a colon may be written so that it is not seen."""
 SURROGATE = b"\\u"
 DEEPEST = 200
 """Nested containers of a row; validators and templates give up not far beyond."""
@@ -38,28 +43,41 @@ def loads(data: bytes) -> Any:
         value = orjson.loads(data)
     except (orjson.JSONDecodeError, RecursionError):
         return _carefully(data)
-    keys = data.count(b'":') - data.count(b'\\":')
-    if keys != key_count(value) or LONG in data.translate(TABLE):
+    if data.count(b":") != colons(value) or ESCAPED in data or LONG in data.translate(TABLE):
         return _carefully(data)
     return value
 
 
-def key_count(value: Any) -> int:
-    """How many keys all objects in `value` have together; -1 where it nests deeper than a row may."""
+def colons(value: Any) -> int:
+    """How many colons the JSON of `value` has, none of them escaped: one for each key, and those in strings.
+
+    A text with more of them has a key twice, whose first value was lost.  Far below 0 where it nests too deeply.
+    """
     count, level, depth = 0, [value], 0
     while level:
         depth += 1
         if depth > DEEPEST:
-            return -1
+            return TOO_DEEP
         below: list[Any] = []
         for one in level:
-            if type(one) is dict:
+            kind = type(one)
+            if kind is str:
+                count += one.count(":")
+            elif kind is dict:
                 count += len(one)
-                below += [v for v in one.values() if type(v) is dict or type(v) is list]
-            elif type(one) is list:
-                below += [v for v in one if type(v) is dict or type(v) is list]
+                for key, member in one.items():
+                    if ":" in key:
+                        count += key.count(":")
+                    if type(member) in LOOKED_INTO:
+                        below.append(member)
+            elif kind is list:
+                below += one
         level = below
     return count
+
+
+TOO_DEEP = -(1 << 60)
+LOOKED_INTO = frozenset({str, dict, list})
 
 
 def _carefully(data: bytes) -> Any:
@@ -69,10 +87,10 @@ def _carefully(data: bytes) -> Any:
         why = f"byte {error.start} is {data[error.start]:#04x}, which no UTF-8 text has there"
         raise BadRow("not_utf8", why) from None
     try:
-        value = json.loads(text, object_pairs_hook=_pairs, parse_constant=_constant)
-        count = key_count(value)
+        value = json.loads(text, object_pairs_hook=_pairs, parse_constant=_constant, parse_float=_float)
+        count = colons(value)
     except RecursionError:
-        count = -1
+        count = TOO_DEEP
     except BadRow:
         raise
     except ValueError as error:
@@ -97,6 +115,13 @@ def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _same(one: Any, other: Any) -> bool:
     return type(one) is type(other) and one == other
+
+
+def _float(digits: str) -> float:
+    value = float(digits)
+    if value - value != 0:
+        raise BadRow("not_finite", f"{digits[:40]} is more than a number of 64 bits holds")
+    return value
 
 
 def _constant(word: str) -> Any:

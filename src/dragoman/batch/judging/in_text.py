@@ -20,9 +20,11 @@ from ..options import Options
 from ..result import Finding, JudgedCall, Repair
 from .toolset import Toolset
 
-PLAIN = re.compile(r"[^<>{}\[\]()|`@~=_*#\\\u2581\uff5c]*")
-"""A text without any sign by which a call could begin or be written."""
-HEADED = re.compile(r"(?:^|\n)[ \t]*(?:action|tool|function|call|name|arguments|final|thought|json)\b", re.IGNORECASE)
+FOREIGN = tuple("▁｜＜【「")
+"""Signs of which a text with a call to a tool that is not declared has one; the common ones stand in `is_plain`."""
+HEADS = r"[ \t>*#_-]*(?:action|tool|function|call|name|arguments|final|thought|json|invoke|parameters|input)"
+HEAD, HEADED = re.compile(HEADS, re.IGNORECASE), re.compile("\n" + HEADS, re.IGNORECASE)
+"""How a line begins that may belong to a call written without any sign."""
 
 
 class Spoken(NamedTuple):
@@ -38,10 +40,20 @@ class Spoken(NamedTuple):
 
 def is_plain(text: str, tools: Toolset) -> bool:
     """Is this provably prose: no sign of any markup, and no tool's name in it?"""
-    if PLAIN.fullmatch(text) is None or HEADED.search(text):
+    if "<" in text or "{" in text or "[" in text or "`" in text or "|" in text or "@" in text:
         return False
+    if "\\" in text or "~" in text or "=" in text:
+        return False
+    if not text.isascii():
+        for sign in FOREIGN:
+            if sign in text:
+                return False
+    if HEAD.match(text) or ("\n" in text and HEADED.search(text)):
+        return False
+    if tools.joined and "_" not in text:
+        return True
     folded = text.casefold()
-    return not any(word in folded for word in tools.words)
+    return all(word not in folded for word in tools.words)
 
 
 def read_text(

@@ -22,7 +22,7 @@ from ...types import Tool
 from ..result import Finding
 
 REMEMBERED = 4096
-SIGNS = re.compile(r"[^a-z0-9]+")
+SIGNS = re.compile(r"[^a-z0-9_-]")
 
 
 class Toolset:
@@ -32,10 +32,11 @@ class Toolset:
     `named`    by name
     `judge`    resolves names and mends arguments
     `words`    what a text must hold, folded, to name one of them
+    `joined`   every one of these words holds an underscore
     `findings` what is wrong with the definitions
     """
 
-    __slots__ = ("_accepts", "chat", "findings", "judge", "named", "padded", "sound", "tools", "words")
+    __slots__ = ("_accepts", "chat", "findings", "joined", "judge", "named", "padded", "sound", "tools", "words")
 
     def __init__(self, definitions: Iterable[Any] | None) -> None:
         self.findings: list[Finding] = []
@@ -57,6 +58,7 @@ class Toolset:
         self.judge = Judge(self.tools)
         self.chat: list[Any] | None = None if self.tools is None else [write_function(tool) for tool in self.tools]
         self.words: tuple[str, ...] = tuple({w for name in self.named for w in _words(name)})
+        self.joined = all("_" in word for word in self.words)
         self._accepts: dict[str, Accepts] = {}
 
     def accepts(self, name: str) -> Accepts | None:
@@ -68,9 +70,10 @@ class Toolset:
 
 
 def _words(name: str) -> Iterator[str]:
-    """The pieces of a name without which it cannot be written, whatever stands between them."""
-    pieces = [piece for piece in SIGNS.split(name.casefold()) if piece]
-    yield pieces[-1] if pieces else name.casefold()
+    """What must stand in a text for the name to be in it: the part behind its namespace, in either spelling."""
+    tail = (name.rpartition(".")[2] or name).casefold()
+    yield tail
+    yield SIGNS.sub("_", tail)
 
 
 def _accepting(tool: Tool) -> Callable[[Any], bool]:

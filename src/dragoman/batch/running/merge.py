@@ -6,13 +6,14 @@ memory holds the keys of a million rows at most, however many there are.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
-from .files import Hashed, replace_text, replacing
+from .files import Lines, plainly, replace_text, replacing
 from .job import Job
 from .keys import SIZE
 from .tally import Tally, tally_of
@@ -39,7 +40,7 @@ def finish(job: Job, records: Sequence[dict[str, Any]], inputs: Sequence[dict[st
         outputs[out.name] = _table(job, records, out, doubles) if job.table else _lines(job, records, out, doubles)
         for what in ("aside", "notes"):
             path = beside(out, what)
-            outputs[path.name] = _lines(job, records, path, {}, what)
+            outputs[path.name] = _joined(job, records, path, what)
     told = manifest(job, records, inputs, total, outputs)
     if job.output:
         replace_text(beside(Path(job.output), "manifest"), json.dumps(told, indent=1, ensure_ascii=False) + "\n")
@@ -98,25 +99,43 @@ def _keys(path: Path) -> Iterator[bytes]:
 # ── putting together ─────────────────────────────────────────────────────────
 
 
-def _lines(
-    job: Job, records: Iterable[dict[str, Any]], out: Path, without: dict[int, set[int]], what: str = "kept"
-) -> dict[str, Any]:
+def _lines(job: Job, records: Iterable[dict[str, Any]], out: Path, without: dict[int, set[int]]) -> dict[str, Any]:
+    """The kept rows; their number, and the hash of the hashes of the units."""
+    size = rows = 0
+    told = hashlib.sha256()
+    with plainly(out) as file:
+        for record in records:
+            index, kept = record["unit"]["index"], record["files"]["kept"]
+            part, left = job.part(index, "kept"), without.get(index, set())
+            if not left:
+                size += _copy(part, file)
+                rows += kept["rows"]
+                told.update(bytes.fromhex(kept["rows_sha256"]))
+                continue
+            lines = Lines(file)
+            with part.open("rb") as source:
+                for number, line in enumerate(source):
+                    if number not in left:
+                        row = line.removesuffix(b"\n")
+                        lines.add(row, hashlib.sha256(row).digest())
+            told.update(bytes.fromhex(lines.digest))
+            size, rows = size + lines.size, rows + lines.count
+    return {"bytes": size, "rows": rows, "sha256_of_units": told.hexdigest()}
+
+
+def _copy(part: Path, file: IO[bytes]) -> int:
+    size = 0
+    with part.open("rb") as source:
+        while chunk := source.read(COPIED):
+            size += file.write(chunk)
+    return size
+
+
+def _joined(job: Job, records: Iterable[dict[str, Any]], out: Path, what: str) -> dict[str, Any]:
     with replacing(out) as file:
         for record in records:
-            index = record["unit"]["index"]
-            _copy(job.part(index, what), file, without.get(index, set()))
+            file.write(job.part(record["unit"]["index"], what).read_bytes())
     return {"bytes": file.size, "sha256": file.digest}
-
-
-def _copy(part: Path, file: Hashed, without: set[int]) -> None:
-    with part.open("rb") as source:
-        if not without:
-            while chunk := source.read(COPIED):
-                file.write(chunk)
-            return
-        for number, line in enumerate(source):
-            if number not in without:
-                file.write(line)
 
 
 def _table(job: Job, records: Iterable[dict[str, Any]], out: Path, without: dict[int, set[int]]) -> dict[str, Any]:

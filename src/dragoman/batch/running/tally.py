@@ -61,7 +61,7 @@ class Tally:
         self.formats[form] += count
         if calls:
             for name in ("all", "declared", "json_before", "valid_before", "valid_after"):
-                self.calls[name] += calls
+                self.calls[name] += calls * count
 
     def lost(self, losses: Iterable[Finding]) -> None:
         """Count what a target could not hold."""

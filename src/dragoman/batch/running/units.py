@@ -255,9 +255,13 @@ def split(stream: IO[bytes], offset: int, end: int | None, max_row: int) -> Iter
                 yield skipped.row(begin)
                 begin, skipped = begin + skipped.size + 1, None
                 continue
-            line = carry + piece if not number else piece
-            yield from _row(begin, line, max_row)
-            begin += len(line) + 1
+            line = carry + piece if not number and carry else piece
+            size = len(line)
+            if begin and 0 < size <= max_row and line[0] > 32:  # as nearly all are
+                yield Raw(begin, line, size)
+            else:
+                yield from _row(begin, line, max_row)
+            begin += size + 1
         carry = rest
     if end is None or begin < end:
         if skipped is not None:

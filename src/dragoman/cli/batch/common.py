@@ -186,7 +186,7 @@ def tell(told: Mapping[str, Any], *, as_json: bool) -> None:
     if totals["losses"]:
         print_table(("not held", "rows"), [(path, f"{n:,}") for path, n in totals["losses"].items()])
     for name, file in told["outputs"].items():
-        click.echo(f"{name}  {file['bytes']:,} bytes  sha256 {file['sha256'][:16]}")
+        click.echo(f"{name}  {file['bytes']:,} bytes")
 
 
 def _coded(codes: Mapping[str, int]) -> list[tuple[str, str, str]]:
