@@ -59,8 +59,8 @@ def test_the_readmes_code_prints_what_stands_beside_it(code: str, output: str) -
     assert printed.getvalue() == output
 
 
-ATTENDED = {"serve", "run", "chat", "mcp", "doctor", "connect"}
-"""Commands that want a model or a client at the other end; their own tests run them."""
+ATTENDED = {"serve", "run", "chat", "mcp", "doctor", "connect", "recordings"}
+"""Commands that want a model, a client or what was recorded at the other end; their own tests run them."""
 
 
 @pytest.mark.parametrize("words", [c for c in _commands() if c[0] not in ATTENDED], ids=" ".join)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import aiohttp
+import pytest
 
 from dragoman.dialects import DIALECTS
 from dragoman.display import KINDS
@@ -20,11 +21,14 @@ from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE, Tools
 from dragoman.sim import WeakModel, running, serving
 from dragoman.sim.faults import HARMLESS
+from tests.support.asgi import call
 from tests.support.asking import Native, Served
 from tests.support.chromium import Page, page, skip_without
 from tests.support.dialect_vectors import check, whole
-from tests.support.gateways import ASKS, FENCE, KEY, row
+from tests.support.gateways import ASKS, FENCE, KEY, PATHS, row
 from tests.support.inspecting import SECRET, recording
+from tests.support.recorded import gateway as stored_gateway
+from tests.support.recorded import settled, storing
 from tests.support.upstreams import model, text_reply
 
 pytestmark = skip_without
@@ -314,3 +318,46 @@ def test_without_a_gateway_the_page_says_that_it_tries_again(tmp_path: Path) -> 
             await seen.until("document.querySelector('#live').innerText.includes('does not answer')")
 
     asyncio.run(go())
+
+
+STORED = "document.querySelectorAll('.exchange').length"
+
+
+@pytest.mark.parametrize("content", [True, False])
+def test_recordings_are_shown_sifted_and_grouped_by_session(tmp_path: Path, content: bool) -> None:
+    async def go() -> None:
+        async with opened(url, tmp_path / "profile") as seen:
+            await seen.until(f"{STORED} === 3")
+            await seen.until(f"document.getElementById('live').textContent.startsWith('recorded{'' if content else ', without'}')")
+            assert await seen.value("document.getElementById('clear').hidden")
+            await seen.click("#sessions")
+            await seen.until("document.querySelector('.exchange[data-session]')")
+            assert await seen.value(STORED) == 2
+            await seen.value("[...document.querySelectorAll('.exchange')].find((one) => one.innerText.includes('2 exchanges')).click()")
+            await seen.until(f"{STORED} === 2 && !document.querySelector('.exchange[data-session]')")
+            await seen.click("#sessions")
+            await seen.until(f"{STORED} === 3")
+            await seen.value("document.querySelector('.mark.is-mended').click()")
+            await seen.until(f"{STORED} === 1")
+            await seen.press("j")
+            await seen.until("document.querySelector('.tab-story .call')")
+            story = await seen.value("document.querySelector('.tab-story').innerText")
+            assert ("was not recorded" in story) is not content
+            assert "mended" in story
+            assert ("What is up?" in story) is content
+            await choose(seen, "judge")
+            await choose(seen, "export")
+            await seen.value("document.querySelector('.mark.is-mended').click()")
+            await seen.until(f"{STORED} === 3")
+            await seen.value("(() => { const f = document.getElementById('filter'); f.value = 'another thing'; f.dispatchEvent(new Event('input')); })()")
+            await seen.until(f"{STORED} === {1 if content else 0}" if content else "document.querySelector('.empty')")
+
+    slanted = FENCE.replace('"sky"}}', '"sky",}}')
+    with storing(str(tmp_path / "r.sqlite"), content=content) as recorder:
+        app = stored_gateway(model("openai_chat", text_reply(slanted), text_reply("Up."), text_reply("Hm.")), recorder, tools=Tools.TEXT)
+        first = {"role": "user", "content": "What is up?"}
+        for messages in ([first], [first, {"role": "assistant", "content": "?"}, first], [{"role": "user", "content": "Another thing."}]):
+            call(app, PATHS["openai_chat"], {**ASKS["openai_chat"], "messages": messages})
+        settled(recorder.writer, 3)
+        with serving(app) as url:
+            asyncio.run(go())

@@ -29,6 +29,7 @@ COMMANDS = MappingProxyType(
         "parse": ("parse", "Find the tool calls in what a model wrote."),
         "render": ("render", "Write tool calls in a dialect."),
         "prompt": ("prompt", "Write the prompt that explains tools to a model without them."),
+        "recordings": ("recorded", "List, show and export what gateways recorded."),
         "learn": ("learn", "Learn how a model writes tool calls from its chat template."),
         "convert": ("convert", "Convert a request, a response or a stream from one API to another."),
         "batch": ("batch", "Inspect, judge, clean, convert and score corpora of tool calls."),

@@ -24,7 +24,7 @@ GIVE = "--template, --tokenizer-config or --response-template; or --samples; or 
 @click.option("--tokenizer-config", type=click.File(encoding="utf-8"), help="tokenizer_config.json of the model.")
 @click.option("--response-template", type=click.File(encoding="utf-8"), help="Response template, as JSON.")
 @click.option("--samples", type=click.File(encoding="utf-8"), help="Outputs of the model, with the tools it had.")
-@click.option("--recordings", help="Address of a gateway with --inspect, or a file of its exported vectors.")
+@click.option("--recordings", help="Address of a gateway with --inspect, a store of recordings, or a file of vectors.")
 @click.option("--key", envvar="DRAGOMAN_KEY", default="", help="Key of that gateway; better in DRAGOMAN_KEY.")
 @click.option("--model", default="", help="Part of the name of the model or route whose recordings are meant.")
 @click.option(

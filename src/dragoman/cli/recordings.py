@@ -1,4 +1,4 @@
-"""What a gateway recorded, as samples to learn from: over its inspector, or out of a file of exported vectors.
+"""What a gateway recorded, as samples to learn from: over its inspector, out of its store, or of exported vectors.
 
 Knows the inspector's questions (docs/inspector.md); what the parser made of the texts is left out: it is in question.
 """
@@ -8,6 +8,8 @@ from __future__ import annotations
 import json
 from collections import deque
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -16,6 +18,11 @@ import click
 import httpx2
 
 from ..dialects.learning.outputs import Sample, samples_of
+from ..errors import UsageError
+from ..gateway.inspector.export import dialect_vector
+from ..gateway.inspector.restored import restored
+from ..gateway.recordings.store import is_postgres, open_store
+from ..gateway.recordings.table import Query
 
 API = "/inspect/api"
 PATIENCE = 30.0
@@ -23,6 +30,7 @@ MOST_STEPS = 64
 """So many steps of one exchange are asked for: retries, re-asks, runs of tools."""
 MOST_SAMPLES = 60
 """More outputs show no more of a dialect."""
+SQLITE = b"SQLite format 3\0"
 NONE = "{place} holds no output with tools; let a model answer through `dragoman serve --inspect` first"
 
 
@@ -32,12 +40,43 @@ def recorded(place: str, key: str = "", model: str = "") -> tuple[Sample, ...]:
     `model` is part of the name of the model or route whose outputs are meant; a file's rows say it in their source.
     """
     address = place.startswith(("http://", "https://"))
-    rows = _asked(place, key, model) if address else (r for r in _in_file(place) if model in str(r.get("source")))
+    if address:
+        rows = _asked(place, key, model)
+    elif _is_store(place):
+        rows = _stored(place, model)
+    else:
+        rows = (row for row in _in_file(place) if model in str(row.get("source")))
     wanted = ({**row, "calls": None} for row in rows if row.get("text") and row.get("tools"))
-    found = list(islice(wanted, MOST_SAMPLES) if address else deque(wanted, MOST_SAMPLES))
+    newest = address or _is_store(place)
+    found = list(islice(wanted, MOST_SAMPLES) if newest else deque(wanted, MOST_SAMPLES))
     if not found:
         raise click.UsageError(NONE.format(place=place))
     return samples_of(found)
+
+
+def _is_store(place: str) -> bool:
+    """Is it a database of recordings?"""
+    if is_postgres(place):
+        return True
+    try:
+        with Path(place).open("rb") as file:
+            return file.read(len(SQLITE)) == SQLITE
+    except OSError:
+        return False
+
+
+def _stored(place: str, model: str) -> Iterator[Mapping[str, Any]]:
+    """The steps of each exchange that was recorded with content, the newest first."""
+    store, query = open_store(place), Query(content=True, limit=MOST_STEPS)
+    try:
+        while found := store.rows(query):
+            query = replace(query, before=found[-1].number)
+            for recording in (restored(one) for one in found if model in one.row.model or model in one.row.route):
+                for hop in recording.hops:
+                    with suppress(UsageError):
+                        yield dialect_vector(recording, hop)
+    finally:
+        store.close()
 
 
 def _in_file(place: str) -> Iterator[Mapping[str, Any]]:

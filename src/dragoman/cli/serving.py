@@ -138,7 +138,7 @@ def _serve_file(file: Path, host: str | None, port: int | None) -> None:
 def _serve(app: str | Callable[[], ASGIApp], server: Server, host: str | None, port: int | None) -> None:
     """Serve what `app` makes in each process."""
     workers = server.workers
-    if server.inspect and workers > 1:
+    if server.inspect and workers > 1 and not server.recordings.url:
         click.echo(ONE_PROCESS.format(workers=workers), err=True)
         workers = 1
     with _listen(host or server.host, server.port if port is None else port) as listening:
@@ -147,7 +147,7 @@ def _serve(app: str | Callable[[], ASGIApp], server: Server, host: str | None, p
             _keep_together(server)
             log_as(server)
         config = uvicorn.Config(app, factory=True, workers=workers, **_tls(server), **QUIET)
-        _run(config, listening, inspect=server.inspect)
+        _run(config, listening, server)
 
 
 def _tls(server: Server) -> dict[str, Any]:
@@ -173,21 +173,28 @@ def _directory(what: str) -> str:
     return place.name
 
 
-def _run(config: uvicorn.Config, listening: socket.socket, *, inspect: bool) -> None:
+def _run(config: uvicorn.Config, listening: socket.socket, server: Server) -> None:
     """Serve on `listening`.  Raises KeyboardInterrupt for an interrupt, once what was being answered is answered."""
     with interruptible():
-        _announce(*listening.getsockname()[:2], secure=bool(config.ssl_certfile), inspect=inspect)
+        _announce(listening, server)
         if config.workers > 1:
             Workers(config, [listening]).run()
         else:
             uvicorn.Server(config).run([listening])
 
 
-def _announce(host: str, port: int, *, secure: bool, inspect: bool) -> None:
-    address = f"{'https' if secure else 'http'}://{f'[{host}]' if ':' in host else host}:{port}"
+def _announce(listening: socket.socket, server: Server) -> None:
+    host, port = listening.getsockname()[:2]
+    address = f"{'https' if server.tls_cert else 'http'}://{f'[{host}]' if ':' in host else host}:{port}"
     click.echo(f"listening on {address} (Ctrl-C ends it)", err=True)
-    if inspect:
-        click.echo(f"what is said is kept in memory, and shown at {address}{ROOT}", err=True)
+    recordings = server.recordings
+    what, where = "what is said", "kept in memory" if not recordings.url else "recorded"
+    if recordings.url and not recordings.content:
+        what = "what is judged, and nothing that is said,"
+    if server.inspect:
+        click.echo(f"{what} is {where}, and shown at {address}{ROOT}", err=True)
+    elif recordings.url:
+        click.echo(f"{what} is {where} (dragoman recordings)", err=True)
 
 
 def _fields(*, dialect: str, tools: str | None, **plain: Any) -> dict[str, Any]:

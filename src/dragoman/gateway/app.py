@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mappi
 from contextlib import ExitStack, asynccontextmanager
 from functools import partial
 from importlib import import_module
+from itertools import product
 from typing import TYPE_CHECKING, Any, Protocol
 
 import uvicorn
@@ -61,6 +62,8 @@ from .http.stored import stored_endpoints
 from .inspector.api import ROOT as INSPECT
 from .inspector.api import Inspector, Off
 from .inspector.recorder import Recorder
+from .inspector.stored import StoredInspector
+from .inspector.storing import StoringRecorder
 from .process.orphans import ends_with_parent
 from .process.overload import accepting
 from .process.shutdown import on_sigterm
@@ -262,10 +265,15 @@ def create_app(
     around = through if recorder is None else recorder.around(through)
     gateway = Gateway(config, around, observers, stores=stores, held=held)
     gateway.drain_seconds = drain_seconds
+    storing = [observer for observer in observers if isinstance(observer, StoringRecorder)]
+    for each, metrics in product(storing, gateway.metrics):
+        each.writer.on_written, each.writer.on_dropped = metrics.recorded, metrics.not_recorded
 
     @asynccontextmanager
     async def lifespan(_: Any) -> AsyncIterator[None]:
         await gateway.open()
+        for each in storing:
+            each.open()
         beside = [asyncio.ensure_future(gateway.stores.tidy())]
         hangup = ExitStack()
         if watched is not None:
@@ -280,11 +288,17 @@ def create_app(
                 task.cancel()
             with on_sigterm(gateway.hurry, 0):
                 await gateway.aclose()
+            for each in storing:
+                await asyncio.to_thread(each.close)
             for observer in observers:
                 if isinstance(observer, Metrics):
                     observer.leave()
 
-    router = _Router(routes=list(_routes(gateway, recorder)), default=_no_such_endpoint, lifespan=lifespan)
+    async def again(scope: Scope, receive: Receive, send: Send) -> None:
+        await router(scope, receive, send)
+
+    routes = list(_routes(gateway, recorder, again))
+    router = _Router(routes=routes, default=_no_such_endpoint, lifespan=lifespan)
     return Origins(router, lambda: gateway.config)
 
 
@@ -302,7 +316,7 @@ class _Router(Router):
         await (found or super().app)(scope, receive, send)
 
 
-def _routes(gateway: Gateway, recorder: Recorder | None) -> Iterator[Route]:
+def _routes(gateway: Gateway, recorder: Recorder | None, again: endpoints.Endpoint) -> Iterator[Route]:
     for front in FRONTS:
         for path, endpoint in front.served:
             served = Serve(gateway, front, endpoint)
@@ -317,7 +331,7 @@ def _routes(gateway: Gateway, recorder: Recorder | None) -> Iterator[Route]:
         yield Route(path, Methods(**guarded))
     for path, served_to_all in _open(gateway).items():
         yield Route(path, served_to_all)
-    yield from _inspector(gateway, recorder)
+    yield from _inspector(gateway, recorder, again)
 
 
 def _open(gateway: Gateway) -> dict[str, Methods]:
@@ -332,11 +346,17 @@ def _open(gateway: Gateway) -> dict[str, Methods]:
     }
 
 
-def _inspector(gateway: Gateway, recorder: Recorder | None) -> Iterator[Route]:
-    if recorder is None:
+def _inspector(gateway: Gateway, recorder: Recorder | None, again: endpoints.Endpoint) -> Iterator[Route]:
+    """The page, over what is stored or what is in memory; `again` serves a request that is sent once more."""
+    habits = gateway.stores.learned.habits
+    if recorder is None or not recorder.shown:
         yield from (Route(path, Off()) for path in (INSPECT, f"{INSPECT}/{{rest:path}}"))
     else:
-        inspector = Inspector(recorder, lambda: gateway.config.access, gateway.stores.learned.habits)
+        inspector = (
+            StoredInspector(recorder, lambda: gateway.config.access, habits, again)
+            if isinstance(recorder, StoringRecorder)
+            else Inspector(recorder, lambda: gateway.config.access, habits)
+        )
         yield from (Route(*route) for route in inspector.routes())
 
 

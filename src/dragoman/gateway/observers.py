@@ -10,9 +10,12 @@ from collections.abc import Callable, Iterable, Mapping
 
 from .config.environment import FLAGS
 from .config.load import Server
-from .config.model import GatewayConfig
+from .config.model import GatewayConfig, Recordings
 from .config.words import INSPECT, LOG_FORMAT, LOG_LEVEL, Form
 from .inspector.recorder import Recorder
+from .inspector.storing import StoringRecorder
+from .recordings.store import open_store
+from .recordings.writer import Writer
 from .telemetry.exchange_record import Observer
 from .telemetry.logs import Logs, configure
 from .telemetry.metrics import Metrics
@@ -39,9 +42,18 @@ def watching(server: Server, environ: Mapping[str, str] = os.environ) -> list[Ob
         found.append(Metrics())
     if configured():
         found.append(Tracing())
-    if FLAGS.get(environ.get(INSPECT, "").strip().lower(), server.inspect):
+    shown = FLAGS.get(environ.get(INSPECT, "").strip().lower(), server.inspect)
+    if server.recordings.url:
+        found.append(_storing(server.recordings, shown=shown))
+    elif shown:
         found.append(Recorder())
     return found
+
+
+def _storing(to: Recordings, *, shown: bool) -> Recorder:
+    """What records into a store.  Raises UsageError for an address that is none."""
+    writer = Writer(open_store(to.url), to.days, most=to.queue, most_bytes=to.queue_bytes)
+    return StoringRecorder(writer, open_store(to.url), content=to.content, namespace=to.namespace, shown=shown)
 
 
 def log_as(

@@ -12,7 +12,9 @@ from typing import Any
 from .json_schema import FORM
 
 BEFORE = "DRAGOMAN_"
-SECTIONS: Mapping[str, str] = {"server": "", "limits": "LIMITS_", "fallback": "FALLBACK_", "mcp": "MCP_"}
+SECTIONS: Mapping[str, str] = {
+    "server": "", "limits": "LIMITS_", "fallback": "FALLBACK_", "mcp": "MCP_", "recordings": "RECORDINGS_",
+}  # fmt: skip
 """Sections whose settings have variables → what their names begin with."""
 FLAGS: Mapping[str, bool] = {"true": True, "1": True, "yes": True, "on": True,
                              "false": False, "0": False, "no": False, "off": False}  # fmt: skip

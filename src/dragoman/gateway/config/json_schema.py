@@ -99,6 +99,20 @@ LIMITS = _object(
         "background_queue": _number("Responses of a key that wait for that; more get 429."),
     }
 )
+RECORDINGS = _object(
+    {
+        "url": _text("Store of recordings: postgresql://user:${NAME}@host/database, or the path of an SQLite file."),
+        "content": _flag("Record what was said, too, and both wires. Default: times, outcomes and verdicts only."),
+        "days": _number("Days that recordings are kept; 0: for ever."),
+        "queue": _number("Exchanges that may wait to be written; more are dropped and counted.", 1),
+        "queue_bytes": {
+            "anyOf": [{"type": "integer", "minimum": 0}, {"type": "string", "pattern": SIZE}],
+            "description": "Bytes that may wait to be written, or a text like 64MB; more are dropped and counted.",
+            "errorMessage": NO_SIZE,
+        },
+        "namespace": _text("Name of the gateways that share keys: keys of the same name elsewhere see nothing of it."),
+    }
+)
 FALLBACK = _object(
     {
         "retries": _number("Retries of one route, before anything of its answer went out."),
@@ -228,6 +242,7 @@ FORM: Mapping[str, Any] = {
         {
             "server": SERVER,
             "limits": LIMITS,
+            "recordings": RECORDINGS,
             "fallback": FALLBACK,
             "keys": {"type": "array", "items": ACCESS, "description": "Keys of clients. Default: none is asked for."},
             "providers": {

@@ -38,8 +38,8 @@ from .environment import overlaid
 from .errors import Complaint, complaints, shown
 from .json_schema import ORDERED
 from .litellm import Imported, convert
-from .model import PATIENCE, Access, Attachment, GatewayConfig, Limits, Mcp
-from .words import FILE, MCP, YAML
+from .model import PATIENCE, Access, Attachment, GatewayConfig, Limits, Mcp, Recordings
+from .words import FILE, MCP, RECORDINGS, YAML
 
 REFERENCE = re.compile(r"\$\{(\w+)(?::-([^}]*))?\}")
 NOT_SET = "the environment variable {name} is not set; set it, or write ${{{name}:-}} where none is needed"
@@ -65,8 +65,9 @@ MODELS = "$.models"
 NO_SHARING = 'weights count where requests are shared; write balance = "weighted" (or "least_in_flight")'
 NO_WEIGHT = "no route has a weight above 0, so none would get a request; give one to a route at least"
 HEADER_NAME, HEADER_VALUE = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"), re.compile(r"[\t\x20-\x7e\x80-\xff]*")
-SIZES = {"body", "upstream_bytes"}
-"""Settings of `[limits]` that are bytes."""
+SIZES = {"body", "upstream_bytes", "queue_bytes"}
+"""Settings that are bytes."""
+PLAIN_PASSWORD = "write its password as ${NAME} and set the variable NAME; passwords do not belong into files"
 UNITS = {"": 1, "kb": 1024, "mb": 1024**2, "gb": 1024**3}
 SIZE = re.compile(r"\s*(\d+)\s*([kmg]?b?)\s*", re.IGNORECASE)
 
@@ -87,6 +88,7 @@ class Server:
     tls_cert: str = ""
     tls_key: str = ""
     state_dir: str = ""
+    recordings: Recordings = Recordings()  # noqa: RUF009
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -251,10 +253,16 @@ class _Reader:
         return self._filled(written.strip(), f"{path}.key")
 
     def _limits(self, row: Mapping[str, Any]) -> Limits:
-        limits = dict(row)
-        for name in SIZES & limits.keys():
-            limits[name] = _bytes(limits[name])
-        return Limits(**limits)
+        return Limits(**_sized(row))
+
+    def _recordings(self, row: Mapping[str, Any]) -> Recordings:
+        """Where exchanges are recorded; a password is a reference, unless the environment gives the whole address."""
+        url = str(row.get("url", "")).strip()
+        if not self._environ.get(RECORDINGS, "").strip():
+            if "://" in url and (password := _password(url)) and not REFERENCE.fullmatch(password):
+                self._complain("$.recordings.url", PLAIN_PASSWORD)
+            url = self._filled(url, "$.recordings.url")
+        return Recordings(**{**_sized(row), "url": url})
 
     def _access(self) -> Iterable[Access]:
         names, digests = set[str](), set[str]()
@@ -272,7 +280,8 @@ class _Reader:
 
     def _server(self) -> Server:
         row = self._data.get("server", {})
-        server = Server(**{key: row[key] for key in Server.__dataclass_fields__ if key in row})
+        recordings = self._recordings(self._data.get("recordings", {}))
+        server = Server(**{key: row[key] for key in Server.__dataclass_fields__ if key in row}, recordings=recordings)
         if server.tls_key and not server.tls_cert:
             self._complain("$.server.tls_key", NO_CERTIFICATE)
         elif server.tls_cert and (why := _no_certificate(server)):
@@ -404,6 +413,17 @@ def servers_in(config: Mapping[str, Any] | str, environ: Mapping[str, str]) -> t
         return ()
     config_of = import_module("...mcp.config", __package__)
     return tuple(config_of.read_servers(config, environ))
+
+
+def _sized(row: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings of a table, sizes in bytes."""
+    return {name: _bytes(value) if name in SIZES else value for name, value in row.items()}
+
+
+def _password(url: str) -> str:
+    """The password in an address, as it is written."""
+    user = url.partition("://")[2].partition("/")[0].rpartition("@")[0]
+    return user.partition(":")[2]
 
 
 def _bytes(size: int | str) -> int:

@@ -60,6 +60,25 @@ KNOWN_BYTES = 64 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Recordings:
+    """Where exchanges are recorded, and what of them.
+
+    url      postgresql://… or the path of an SQLite file, "" for nowhere.  Out of `repr`: it may hold a password
+    content  what was said and both wires, too; else times, outcomes and verdicts only
+    days     how long they are kept, 0 for ever
+    queue, queue_bytes  exchanges that may wait to be written, and their bytes; more are dropped and counted
+    namespace  of the gateways that share keys: a key sees what was asked with its name in its own namespace
+    """
+
+    url: str = field(default="", repr=False)
+    content: bool = False
+    days: int = 30
+    queue: int = 10_000
+    queue_bytes: int = 64 * 1024 * 1024
+    namespace: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Access:
     """One key clients may use: its SHA-256, what it is called in logs, and what it may do.
 

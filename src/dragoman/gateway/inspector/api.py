@@ -11,7 +11,7 @@ import asyncio
 import json
 import logging
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -28,12 +28,13 @@ from ..exchange import Head
 from ..http.asgi import Receive, Scope, Send, answer
 from ..http.endpoints import ACCESS, Endpoint, Guarded, Methods, headers_of, problem, send_json
 from ..http.request_body import Gone, read_body, read_json
+from ..recordings.store import Unavailable
 from .export import curl, curl_upstream, dialect_vector, wire_vector
 from .habits import HabitList
 from .recorder import Recorder
 from .recording import Body, Hop, Recording
 from .replay_request import reading
-from .view import row, whole, wire
+from .view import row, session, whole, wire
 
 log: logging.Logger = logging.getLogger("dragoman.gateway")
 
@@ -107,6 +108,7 @@ class Inspector:
         yield f"{API}/about", self._served(GET=self._about)
         yield f"{API}/exchanges", self._served(GET=self._news, DELETE=self._clear)
         yield f"{API}/search", self._served(GET=self._search)
+        yield f"{API}/sessions", self._served(GET=self._sessions)
         yield f"{API}/habits", self._served(GET=self._shown_habits, DELETE=self._forget_habits)
         yield exchange, self._served(GET=self._whole)
         yield f"{exchange}/wire/{{which}}", self._served(GET=self._wire)
@@ -124,11 +126,11 @@ class Inspector:
         """The exchanges this asker may see."""
         return (recording for recording in self._recorder if _may_see(scope, recording))
 
-    def _record(self, scope: Scope) -> Recording:
+    async def _record(self, scope: Scope) -> Recording:
         number = int(scope["path_params"]["number"])
         recording = self._recorder.get(number)
         if recording is None or not _may_see(scope, recording):
-            raise _Missing(FORGOTTEN.format(number=number))
+            raise Missing(FORGOTTEN.format(number=number))
         return recording
 
     def _hop(self, recording: Recording, asked: Any) -> Hop:
@@ -136,7 +138,7 @@ class Inspector:
         hops, text = recording.hops, str(asked if asked is not None else "")
         at = int(text) if text.lstrip("-").isdigit() else len(hops) - 1
         if not 0 <= at < len(hops):
-            raise _Missing(NO_STEP.format(number=recording.number, hop=at))
+            raise Missing(NO_STEP.format(number=recording.number, hop=at))
         return hops[at]
 
     # ── what is asked ────────────────────────────────────────────────────────
@@ -150,6 +152,7 @@ class Inspector:
             "bytes": self._recorder.size,
             "most_bytes": self._recorder.most_bytes,
             "most": self._recorder.most,
+            "stored": False,
         }
 
     async def _news(self, scope: Scope, asked: Mapping[str, Any]) -> Any:
@@ -178,18 +181,25 @@ class Inspector:
         seen = list(self._seen(scope))
         return lambda: {"numbers": [recording.number for recording in seen if recording.mentions(wanted)]}
 
+    def _sessions(self, scope: Scope, asked: Mapping[str, Any]) -> Any:
+        """The sessions of these exchanges, the one last heard of first."""
+        seen: dict[str, list[Recording]] = {}
+        for recording in reversed(list(self._seen(scope))):
+            seen.setdefault(recording.session, []).append(recording)
+        return {"sessions": [session(name, each) for name, each in seen.items() if name], "more": False}
+
     def _shown_habits(self, scope: Scope, asked: Mapping[str, Any]) -> Any:
         return {"habits": self._habits.shown(scope.get(ACCESS))}
 
     def _forget_habits(self, scope: Scope, asked: Mapping[str, Any]) -> Any:
         return {"forgotten": self._habits.forget(scope.get(ACCESS), asked)}
 
-    def _whole(self, scope: Scope, asked: Mapping[str, Any]) -> Any:
-        recording = self._record(scope)
+    async def _whole(self, scope: Scope, asked: Mapping[str, Any]) -> Any:
+        recording = await self._record(scope)
         return lambda: whole(recording)
 
-    def _wire(self, scope: Scope, asked: Mapping[str, Any]) -> Any:
-        recording, which = self._record(scope), scope["path_params"]["which"]
+    async def _wire(self, scope: Scope, asked: Mapping[str, Any]) -> Any:
+        recording, which = await self._record(scope), scope["path_params"]["which"]
         body = self._body(recording, which)
         return lambda: wire(recording, body)
 
@@ -202,8 +212,8 @@ class Inspector:
             raise UsageError(f"there are no bytes {which!r}; ask for request, response, sent-N or got-N")
         return hop.sent if name == "sent" else hop.got
 
-    def _export(self, scope: Scope, asked: Mapping[str, Any]) -> Any:
-        recording, form, hop = self._record(scope), scope["path_params"]["form"], asked.get("hop")
+    async def _export(self, scope: Scope, asked: Mapping[str, Any]) -> Any:
+        recording, form, hop = await self._record(scope), scope["path_params"]["form"], asked.get("hop")
         if form == "curl":
             origin = f"{scope.get('scheme', 'http')}://{headers_of(scope).get('host', '127.0.0.1')}"
             return {"text": curl_upstream(self._hop(recording, hop)) if hop else curl(recording, origin)}
@@ -218,28 +228,32 @@ class Inspector:
             return lambda: _as_line("", dialect_vector(recording, self._hop(recording, hop), name))
         raise UsageError(f"there is no export {form!r}; ask for dialect, wire or curl")
 
-    def _judge(self, scope: Scope, asked: Mapping[str, Any]) -> Any:
-        recording = self._record(scope)
+    async def _judge(self, scope: Scope, asked: Mapping[str, Any]) -> Any:
+        recording = await self._record(scope)
         hop = self._hop(recording, asked.get("hop"))
         if recording.live:
             raise UsageError(RUNNING)
         return lambda: reading(recording, hop, asked)
 
-    def _again(self, scope: Scope, asked: Mapping[str, Any]) -> Any:
+    async def _again(self, scope: Scope, asked: Mapping[str, Any]) -> Any:
         """Send the client's request once more; the new exchange is found by its number."""
-        recording = self._record(scope)
+        recording = await self._record(scope)
         if recording.request.is_cut:
             raise UsageError(WAS_CUT)
-        repeat = self._recorder.repeat(recording.number, _keys_of(scope))
+        repeat = self._recorder.repeat(recording.number, keys_of(scope))
         if repeat is None:
-            raise _Missing(FORGOTTEN.format(number=recording.number))
-        task = asyncio.ensure_future(_run(repeat))
-        self._repeating.add(task)
-        task.add_done_callback(self._repeating.discard)
+            raise Missing(FORGOTTEN.format(number=recording.number))
+        self._run(repeat)
         return {"of": recording.number, "after": self._recorder.count}
 
+    def _run(self, repeat: Callable[[], Awaitable[None]]) -> None:
+        """Serve it beside what asked for it."""
+        task = asyncio.ensure_future(_awaited(repeat))
+        self._repeating.add(task)
+        task.add_done_callback(self._repeating.discard)
 
-async def _run(repeat: Callable[[], Any]) -> None:
+
+async def _awaited(repeat: Callable[[], Awaitable[None]]) -> None:
     await repeat()
 
 
@@ -257,13 +271,13 @@ def _may_see(scope: Scope, recording: Recording) -> bool:
     return recording.exchange is not None and recording.exchange.key == access.name
 
 
-def _keys_of(scope: Scope) -> dict[bytes, bytes]:
+def keys_of(scope: Scope) -> dict[bytes, bytes]:
     """What of a request says who asks."""
     named = {b"authorization", b"x-api-key", b"x-goog-api-key", b"api-key"}
     return {name: value for name, value in scope["headers"] if name in named}
 
 
-class _Missing(UsageError):
+class Missing(UsageError):
     """What is asked for is not here."""
 
 
@@ -281,8 +295,10 @@ class _Question:
             answer = await asyncio.to_thread(answer) if callable(answer) else answer
         except Gone:
             return
-        except _Missing as error:
+        except Missing as error:
             await _send(send, problem(str(error), "not_found_error"), 404)
+        except Unavailable as error:
+            await _send(send, problem(str(error), "overloaded_error"), 503)
         except (DragomanError, ValueError) as error:
             await _send(send, problem(str(error), "invalid_request_error"), 400)
         except Exception:

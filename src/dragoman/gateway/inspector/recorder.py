@@ -37,7 +37,8 @@ LONGEST = 16 * 1024 * 1024
 AGAIN = "dragoman.again"
 """In the scope of a request that repeats a recorded one: the number of that."""
 
-_CURRENT: ContextVar[Recording | None] = ContextVar("dragoman_inspected", default=None)
+CURRENT: ContextVar[Recording | None] = ContextVar("dragoman_inspected", default=None)
+"""The exchange that is being recorded."""
 Endpoint = Callable[[Scope, Receive, Send], Awaitable[None]]
 _RouteOf = Callable[[Recording], Route | None]
 
@@ -61,6 +62,7 @@ class Recorder:
     version: int
     size: int
     count: int
+    shown: bool = True
 
     def __init__(
         self,
@@ -143,7 +145,7 @@ class Recorder:
 
     def exchange_began(self, record: ExchangeRecord) -> None:
         """An exchange begins."""
-        recording = _CURRENT.get()
+        recording = CURRENT.get()
         if recording is not None:
             recording.exchange = record
             self._note(recording, 0)
@@ -161,7 +163,7 @@ class Recorder:
         self._touch()
 
     def _touch(self) -> None:
-        recording = _CURRENT.get()
+        recording = CURRENT.get()
         if recording is not None:
             self._note(recording, 0)
 
@@ -172,10 +174,13 @@ class Recorder:
 
         async def served(scope: Scope, receive: Receive, send: Send) -> None:
             with self._recorded(scope) as recording:
-                self._served[recording.number] = (served, _without_keys(scope))
+                self._serves(recording, served, scope)
                 await endpoint(scope, _receiving(recording, receive), _sending(recording, send))
 
         return served
+
+    def _serves(self, recording: Recording, endpoint: Endpoint, scope: Scope) -> None:
+        self._served[recording.number] = (endpoint, _without_keys(scope))
 
     def around(self, upstreams: Upstreams) -> Upstreams:
         """`upstreams`, with what goes to and fro in a recorded exchange recorded."""
@@ -191,7 +196,7 @@ class Recorder:
         others = [(k, v) for k, v in scope["headers"] if k not in headers]
         fresh = [*others, *headers.items(), (b"content-length", str(len(body)).encode())]
         again: Scope = {**scope, "headers": fresh, "query_string": recording.query.encode(), AGAIN: number}
-        return lambda: endpoint(again, _once(body), _nowhere)
+        return lambda: endpoint(again, once(body), sent_nowhere)
 
     @contextmanager
     def _recorded(self, scope: Scope) -> Iterator[Recording]:
@@ -210,18 +215,24 @@ class Recorder:
             headers={k.decode("latin-1"): v.decode("latin-1") for k, v in scope["headers"]},
             again=scope.get(AGAIN, 0),
         )
-        self._recordings[recording.number] = recording
-        self._note(recording, 0)
-        token = _CURRENT.set(recording)
+        self._begins(recording)
+        token = CURRENT.set(recording)
         try:
             yield recording
         finally:
-            _CURRENT.reset(token)
+            CURRENT.reset(token)
             behind: asyncio.Future[None] | None = scope.get(BEHIND)
             if behind is None or behind.done():
-                recording.seal()
+                self._ends(recording)
             else:
-                behind.add_done_callback(lambda _: recording.seal())
+                behind.add_done_callback(lambda _: self._ends(recording))
+
+    def _begins(self, recording: Recording) -> None:
+        self._recordings[recording.number] = recording
+        self._note(recording, 0)
+
+    def _ends(self, recording: Recording) -> None:
+        recording.seal()
 
     def _routes(self, recording: Recording) -> Route | None:
         """Where the attempt that runs now goes."""
@@ -282,7 +293,7 @@ class _Recorded:
 
     def performer(self) -> PerformAsync:
         """Performs the effects of one machine."""
-        perform, recording = self._upstreams.performer(), _CURRENT.get()
+        perform, recording = self._upstreams.performer(), CURRENT.get()
         return perform if recording is None else _performing(perform, recording, self._route)
 
     async def aclose(self) -> None:
@@ -320,7 +331,7 @@ def _performing(perform: PerformAsync, recording: Recording, route: _RouteOf) ->
     return performed
 
 
-def _once(body: bytes) -> Receive:
+def once(body: bytes) -> Receive:
     """A client that sends `body` and stays."""
     messages = [{"type": "http.request", "body": body, "more_body": False}]
 
@@ -332,5 +343,5 @@ def _once(body: bytes) -> Receive:
     return receive
 
 
-async def _nowhere(_: Any) -> None:
+async def sent_nowhere(_: Any) -> None:
     """An answer that only the recorder reads."""

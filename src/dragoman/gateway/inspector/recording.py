@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from ...conversation.session_key import session_of
 from ...effects import Open, Opened
 from ...errors import CodecError
 from ...providers.route import Route
@@ -48,6 +49,13 @@ class Body:
             self._pieces.append(bytes(part))
             self.pieces.append((at, (self.pieces[-1][1] if self.pieces else 0) + len(part)))
         return len(part)
+
+    @classmethod
+    def kept(cls, data: bytes, pieces: list[tuple[float, int]], size: int, *, cut: bool) -> Body:
+        """A body of which this was kept, out of `size` bytes."""
+        body = cls(len(data) if cut else size)
+        body._pieces, body.pieces, body.size = [data], pieces, size
+        return body
 
     @property
     def data(self) -> bytes:
@@ -103,7 +111,10 @@ class Hop:
 
 @dataclass(slots=True, eq=False, kw_only=True)
 class Recording:
-    """One exchange.  `version` grows with every change; `began` is seconds since 1970."""
+    """One exchange.  `version` grows with every change; `began` is seconds since 1970.
+
+    `session` is the digest of what it belongs to, once it is over; `content` says whether what was said is kept.
+    """
 
     number: int
     began: float
@@ -129,6 +140,8 @@ class Recording:
     hops: list[Hop] = field(default_factory=list)
     sealed: bool = False
     spelt: tuple[str, ...] = ()
+    session: str = ""
+    content: bool = True
     start: float = field(init=False)
 
     def __post_init__(self) -> None:
@@ -232,11 +245,16 @@ class Recording:
                 hop.got.withhold(WITHHELD)
         exchange = self.exchange
         if exchange is not None:
+            self._name_session(exchange)
             if exchange.response is not None and holds(exchange.response.text, self.spelt):
                 self.response.withhold(WITHHELD)
             exchange.headers, exchange.trace_headers = NOTHING, {}
         self.sealed = True
         self._grow(0)
+
+    def _name_session(self, exchange: ExchangeRecord) -> None:
+        if exchange.attempts:
+            self.session = session_of(exchange.attempts[0].request, exchange.headers, exchange.key).key
 
     def _unpack(self) -> None:
         """A packed request is kept as what is in it: secrets are not seen in what is packed."""

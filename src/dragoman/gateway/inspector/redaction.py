@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Any
 from urllib.parse import parse_qsl, quote, urlsplit, urlunsplit
 
@@ -18,12 +19,19 @@ NAMED = re.compile(r"auth|key|token|secret|cookie|credential|password|passwd|sig
 """Names of headers and parameters whose values are secret, whoever invented them."""
 COUNTS = re.compile(r"ratelimit|rate-limit|-tokens?-(limit|used|remaining)|max[-_]tokens", re.IGNORECASE)
 """Names that only sound like it."""
+COOKIES = frozenset({"cookie", "set-cookie"})
+"""Headers of several values, of which each alone is secret."""
 SCHEMES = ("bearer ", "basic ", "token ")
 
 
 def is_secret(name: str, value: str) -> bool:
     """Does a header or parameter of this name hold a secret?"""
-    return bool(NAMED.search(name)) and not COUNTS.search(name) and not value.isdigit() and bool(value)
+    return _names_a_secret(name) and not value.isdigit() and bool(value)
+
+
+@lru_cache(maxsize=1024)
+def _names_a_secret(name: str) -> bool:
+    return bool(NAMED.search(name)) and not COUNTS.search(name)
 
 
 def without_scheme(value: str) -> str:
@@ -36,6 +44,8 @@ def secrets_in(headers: Mapping[str, str], query: str = "") -> set[str]:
     """What these headers and this query hold that must not be shown."""
     secrets = {without_scheme(value) for name, value in headers.items() if is_secret(name, value)}
     secrets |= {value for name, value in parse_qsl(query) if is_secret(name, value)}
+    for name in COOKIES & headers.keys():
+        secrets |= {pair.partition("=")[2].strip() for pair in headers[name].split(";")}
     return {secret for secret in secrets if len(secret) >= SHORTEST}
 
 
@@ -71,6 +81,11 @@ def shown_url(url: str, secrets: Iterable[str]) -> str:
 
 def spellings(secrets: Iterable[str]) -> tuple[str, ...]:
     """Every way in which the secrets may be written in a body, the longest first."""
+    return _spellings(frozenset(secrets))
+
+
+@lru_cache(maxsize=64)
+def _spellings(secrets: frozenset[str]) -> tuple[str, ...]:
     found: set[str] = set()
     for secret in secrets:
         if len(secret) >= SHORTEST:

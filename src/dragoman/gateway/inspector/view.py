@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import codecs
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, fields, is_dataclass
 from typing import Any
 
@@ -69,10 +69,12 @@ def row(recording: Recording) -> dict[str, Any]:
         "again": recording.again,
         "status": status,
         "size": recording.size,
+        "session": recording.session,
+        "content": recording.content,
         "marks": [],
     }
     if exchange is not None:
-        fields |= _of_exchange(exchange) | {"marks": _marks(exchange, recording)}
+        fields |= _of_exchange(exchange) | {"marks": marks_of(exchange, recording.again)}
     fields["seconds"] = recording.now if recording.live else fields.get("seconds", 0.0)
     return _clean(fields, recording)
 
@@ -118,10 +120,10 @@ def _short(text: str) -> str:
     return plain if len(plain) <= SHORT else f"{plain[:SHORT]}…"
 
 
-def _marks(exchange: ExchangeRecord, recording: Recording) -> list[str]:
-    """What sets this exchange apart, in words that the page filters by."""
-    marks_of = {**_marks_of_outcome(exchange), **_marks_of_answers(exchange), "asked again": recording.again > 0}
-    return [name for name, holds in marks_of.items() if holds]
+def marks_of(exchange: ExchangeRecord, again: int = 0) -> list[str]:
+    """What sets this exchange apart, in words that the page filters by; `again` is the number of what it repeats."""
+    found = {**_marks_of_outcome(exchange), **_marks_of_answers(exchange), "asked again": again > 0}
+    return [name for name, holds in found.items() if holds]
 
 
 def _marks_of_outcome(exchange: ExchangeRecord) -> dict[str, bool]:
@@ -145,6 +147,21 @@ def _marks_of_answers(exchange: ExchangeRecord) -> dict[str, bool]:
         "refused": bool(kinds & LOST),
         "quoted": bool(kinds & QUOTES),
         "doubtful": bool(kinds & SETTLED) or any(answer.doubtful for answer in known),
+    }
+
+
+def session(name: str, recordings: Sequence[Recording]) -> dict[str, Any]:
+    """The exchanges of one session, the newest first, as one line."""
+    rows = [row(recording) for recording in recordings]
+    tokens = [each["tokens"] for each in rows if each.get("tokens")]
+    return {
+        "session": name,
+        "count": len(rows),
+        "first": rows[-1]["at"],
+        "last": rows[0]["at"],
+        "newest": rows[0]["number"],
+        "tokens": [sum(pair[0] for pair in tokens), sum(pair[1] for pair in tokens)],
+        "marks": list(dict.fromkeys(mark for each in rows for mark in each["marks"])),
     }
 
 
@@ -197,7 +214,7 @@ def _client_request(recording: Recording) -> tuple[Request | None, str]:
 def _client_events(recording: Recording) -> list[dict[str, Any]]:
     """The events that went out, read from the bytes."""
     codec = CODECS.get(recording.exchange.front) if recording.exchange is not None else None
-    if codec is None or not 200 <= recording.status < 300:
+    if codec is None or not 200 <= recording.status < 300 or not recording.content:
         return []
     kind = recording.response_headers.get("content-type", "")
     answer = decode_body(codec, recording.response, streamed=not kind.startswith("application/json"))
@@ -220,8 +237,9 @@ def _steps(recording: Recording, asked: Request | None) -> Iterator[dict[str, An
         met.add(id(hop.attempt))
         yield _hop(hop, number, asked)
     for attempt in exchange.attempts:
-        if id(attempt) not in met and attempt.failure is not None:
-            yield {"kind": "attempt", "hop": None, **_attempt(attempt)}
+        if id(attempt) not in met and (attempt.failure is not None or not recording.content):
+            answered = _response(attempt.response) if attempt.response is not None else None
+            yield {"kind": "attempt", "hop": None, **_attempt(attempt), "answered": answered}
     for results in exchange.server_tools[ran:]:
         yield {"kind": "server_tools", "results": [_ran(call, result) for call, result in results]}
 

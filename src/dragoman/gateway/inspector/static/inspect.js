@@ -69,7 +69,7 @@ function head({ row, client }) {
       row.marks.filter((mark) => !["calls", "failed", "client_closed"].includes(mark)).map((mark) => chip(mark === "reasked" ? `re-asked ${row.reasks}×` : mark, mark))),
     facts([["route", row.route], ["asked in", row.front], ["key", row.key], ["at", clock(row.at)], ["took", seconds(row.seconds)], ["first bytes", row.first === null || row.first === undefined ? "" : seconds(row.first)],
       ["tokens", row.tokens ? `${count(row.tokens[0])} → ${count(row.tokens[1])}` : ""], ["streamed", row.stream ? "yes" : "no"], ["id", row.request_id],
-      ["repeats", row.again ? h("a", { href: `#${row.again}` }, `#${row.again}`) : ""]]),
+      ["session", row.session ? h("button", { type: "button", class: "more", onclick: () => list.within(row.session) }, row.session.slice(0, 6)) : ""], ["repeats", row.again ? h("a", { href: `#${row.again}` }, `#${row.again}`) : ""]]),
   ];
 }
 
@@ -91,7 +91,8 @@ function panel(first) {
   const opened = first ? [] : [...body.querySelectorAll("details[open] > summary")].map((summary) => summary.textContent);
   const top = detail.scrollTop;
   state.again = null;
-  const made = {
+  const bare = whole.row.content === false && state.tab !== "story";
+  const made = bare ? [h("p", { class: "quiet" }, "What was said was not recorded: there are no bytes and no text to show, to judge or to send again.")] : {
     story: () => story(whole), events: () => events(whole), wires: () => wires(whole), judge: () => judge(whole, state.about),
     again: () => { state.again = new Again(whole, list); return [state.again.element]; }, export: () => exporting(whole, state.about),
   }[state.tab]();
@@ -113,6 +114,11 @@ async function follow() {
     try {
       state.about ??= await ask("about");
       named(state.about.kinds);
+      if (state.about.stored) {
+        await stored();
+        await pause(document.hidden ? 10000 : 1500);
+        continue;
+      }
       const news = await ask(`exchanges?since=${version}&wait=${document.hidden ? 0 : 2}`);
       if (state.process && news.process !== state.process) {
         changes += 1;
@@ -136,6 +142,18 @@ async function follow() {
       await pause(2000);
     }
   }
+}
+
+// All processes and machines write into one store: any of them answers, and tells no versions.
+async function stored() {
+  list.stored = true;
+  byId("clear").hidden = true;
+  await list.refresh();
+  byId("live").textContent = state.about.content ? "recorded" : "recorded, without content";
+  byId("live").title = "exchanges of every process and machine that records into this store, once they are over";
+  byId("live").className = "live";
+  if (state.number && state.shown < 0) load();
+  state.again?.take();
 }
 
 function alive(news) {

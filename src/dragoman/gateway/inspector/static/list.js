@@ -16,6 +16,12 @@ export class List {
     this.words = "";
     this.found = new Map();
     this.picked = 0;
+    this.session = "";
+    this.grouped = false;
+    this.groups = [];
+    this.stored = false;
+    this.asked = null;
+    this.more = this.loading = false;
     this.onpick = onpick;
     this.box = byId("list");
     this.space = byId("space");
@@ -24,12 +30,14 @@ export class List {
     byId("filter").addEventListener("input", (event) => this.search(event.target.value));
     this.buttons = MARKS.map((mark) => h("button", { type: "button", "aria-pressed": "false", class: `mark is-${mark}`, onclick: () => this.toggle(mark) },
       SAYS[mark] ?? mark, h("span", { class: "n" })));
-    fill(byId("marks"), this.buttons);
+    this.sessions = h("button", { type: "button", id: "sessions", class: "mark is-session", "aria-pressed": "false", onclick: () => this.group() });
+    fill(byId("marks"), this.buttons, this.sessions);
   }
 
   take(rows, first) {
     for (const row of rows) this.rows.set(row.number, row);
     for (const number of this.rows.keys()) if (number < first) this.rows.delete(number);
+    if (this.grouped) this.load();
     if (this.words && rows.length) this.ask();
     this.sift();
   }
@@ -42,13 +50,83 @@ export class List {
   toggle(mark) {
     this.wanted.has(mark) ? this.wanted.delete(mark) : this.wanted.add(mark);
     this.sift();
+    this.again();
+  }
+
+  // All exchanges, by their sessions, or those of one.
+  group() {
+    this.grouped = !this.session && !this.grouped;
+    this.session = "";
+    this.groups = [];
+    if (this.grouped) this.load();
+    this.sift();
+    this.again();
+  }
+
+  within(session) {
+    Object.assign(this, { session, grouped: false });
+    this.box.scrollTop = 0;
+    this.sift();
+    this.again();
+  }
+
+  async load() {
+    const { sessions } = await ask(`sessions?${this.query()}`).catch(() => ({ sessions: [] }));
+    this.groups = sessions;
+    if (this.grouped) this.sift();
+  }
+
+  // ── what is stored: the store sifts, and gives a page at a time ────────────
+
+  query() {
+    const asked = { q: this.words, marks: [...this.wanted].join(","), session: this.session };
+    return new URLSearchParams(Object.entries(asked).filter(([, value]) => value)).toString();
+  }
+
+  again() {
+    if (this.stored) this.refresh().catch(() => {});
+  }
+
+  async refresh() {
+    const asked = this.query();
+    if (this.grouped) this.load();
+    const page = await ask(`exchanges?${asked}`);
+    if (asked !== this.query()) return;
+    if (asked !== this.asked) {
+      this.rows.clear();
+      this.asked = asked;
+      this.more = page.more;
+    }
+    this.add(page.rows);
+  }
+
+  async older() {
+    if (!this.stored || !this.more || this.loading || this.grouped) return;
+    this.loading = true;
+    const asked = this.asked, before = Math.min(...this.rows.keys());
+    try {
+      const page = await ask(`exchanges?${asked}&before=${before}`);
+      if (asked === this.asked) {
+        this.more = page.more;
+        this.add(page.rows);
+      }
+    } catch { /* the next look says why */ }
+    this.loading = false;
+  }
+
+  add(rows) {
+    for (const row of rows) this.rows.set(row.number, row);
+    this.sift();
   }
 
   search(words) {
     this.words = words.trim();
     this.found.clear();
     this.sift();
-    if (this.words) this.ask();
+    if (this.stored) {
+      clearTimeout(this.timer);
+      this.timer = setTimeout(() => this.again(), 200);
+    } else if (this.words) this.ask();
   }
 
   // What stands in bodies only the gateway knows; what stands in a row is found at once.
@@ -67,8 +145,8 @@ export class List {
   sift() {
     const words = this.words.toLowerCase();
     const all = [...this.rows.values()].sort((a, b) => b.number - a.number);
-    const fits = (row) => !words || this.found.has(row.number) || haystack(row).includes(words);
-    const found = all.filter(fits);
+    const said = (row) => this.stored || !words || this.found.has(row.number) || haystack(row).includes(words);
+    const found = all.filter((row) => said(row) && (!this.session || row.session === this.session));
     this.shown = found.filter((row) => [...this.wanted].every((mark) => row.marks.includes(mark)));
     this.buttons.forEach((button, at) => {
       button.setAttribute("aria-pressed", String(this.wanted.has(MARKS[at])));
@@ -76,7 +154,12 @@ export class List {
       button.lastChild.textContent = number ? count(number) : "";
       button.classList.toggle("none", !number);
     });
-    byId("count").textContent = this.shown.length === all.length ? plural(all.length, "exchange") : `${count(this.shown.length)} of ${plural(all.length, "exchange")}`;
+    this.sessions.textContent = this.session ? `session ${this.session.slice(0, 6)} ✕` : "sessions";
+    this.sessions.setAttribute("aria-pressed", String(this.grouped || this.session !== ""));
+    if (this.grouped) this.shown = this.groups;
+    byId("count").textContent = this.grouped ? plural(this.groups.length, "session")
+      : this.stored ? `${plural(this.shown.length, "exchange")}${this.more ? ", and older ones" : ""}`
+      : this.shown.length === all.length ? plural(all.length, "exchange") : `${count(this.shown.length)} of ${plural(all.length, "exchange")}`;
     this.space.style.setProperty("height", `${this.shown.length * HEIGHT}px`);
     this.paint();
   }
@@ -84,7 +167,8 @@ export class List {
   paint() {
     const first = Math.max(0, Math.floor(this.box.scrollTop / HEIGHT) - BEYOND);
     const last = Math.min(this.shown.length, Math.ceil((this.box.scrollTop + this.box.clientHeight) / HEIGHT) + BEYOND);
-    fill(this.space, this.shown.slice(first, last).map((row, at) => this.row(row, first + at)));
+    fill(this.space, this.shown.slice(first, last).map((row, at) => this.grouped ? this.line(row, first + at) : this.row(row, first + at)));
+    if (last >= this.shown.length - BEYOND && this.rows.size) this.older();
     if (!this.rows.size) fill(this.space, h("p", { class: "empty" }, "Nothing was asked yet. Point a client at this gateway; what it says appears here as it happens."));
     else if (!this.shown.length) fill(this.space, h("p", { class: "empty" }, "No exchange fits."));
     this.box.setAttribute("aria-activedescendant", this.picked ? `row-${this.picked}` : "");
@@ -105,6 +189,17 @@ export class List {
       h("span", { class: "quiet end" }, [row.tokens && row.marks.length < 4 ? `${count(row.tokens[0])}→${count(row.tokens[1])} tok` : "", seconds(row.seconds)].filter(Boolean).join(" · "))));
   }
 
+  // A session: how many exchanges, from when to when.
+  line(group, at) {
+    return h("div", {
+      class: "exchange is-ok", role: "option", "aria-selected": "false", data: { session: group.session }, vars: { top: `${at * HEIGHT}px` }, onclick: () => this.within(group.session),
+    },
+    h("div", { class: "line" }, h("span", { class: "dot" }), h("b", {}, plural(group.count, "exchange")), h("span", { class: "quiet" }, group.session.slice(0, 6)), h("time", {}, clock(group.last))),
+    h("div", { class: "line said" }, `from ${new Date(group.first * 1000).toLocaleString([], { hour12: false })}, ${seconds(group.last - group.first)}`),
+    h("div", { class: "line" }, group.marks.filter((mark) => mark !== "calls").map((mark) => chip(mark, mark)),
+      h("span", { class: "quiet end" }, `${count(group.tokens[0])}→${count(group.tokens[1])} tok`)));
+  }
+
   pick(number, focus = false) {
     this.picked = number;
     const at = this.shown.findIndex((row) => row.number === number);
@@ -118,7 +213,7 @@ export class List {
   }
 
   move(by) {
-    if (!this.shown.length) return;
+    if (!this.shown.length || this.grouped) return;
     const at = this.shown.findIndex((row) => row.number === this.picked);
     const next = at < 0 ? (by < 0 ? this.shown.length - 1 : 0) : Math.min(this.shown.length - 1, Math.max(0, at + by));
     this.pick(this.shown[next].number);

@@ -8,7 +8,7 @@ export function story(whole) {
   const end = Math.max(row.seconds, 0.001);
   let number = 0;
   return [
-    section("The client asked", asked(client)),
+    row.content === false ? h("p", { class: "quiet bare" }, "What was said was not recorded: [recordings] content = true records it from then on.") : section("The client asked", asked(client)),
     steps.map((step) => step.kind === "server_tools" ? serverTools(step) : attempt(step, step.kind === "keys" ? 0 : ++number, end)),
     row.live ? h("p", { class: "quiet" }, "It still runs; what comes next appears here.") : null,
     section("The client was told", answerOf(answer, row)),
@@ -65,7 +65,7 @@ export function call(made) {
   return h("div", { class: "call" },
     h("b", {}, "→ ", h("code", {}, made.name)), report ? chip(report.verdict) : null,
     report?.dialect ? h("span", { class: "quiet" }, `${report.dialect} · ${report.tier.replaceAll("_", " ")} · ${report.rule.replaceAll("_", " ")}`) : null,
-    capped(json(made.arguments), 2000),
+    made.id || Object.keys(made.arguments).length ? capped(json(made.arguments), 2000) : null,
     report?.rule || report?.reason ? h("span", { class: "why" }, why(report)) : null,
     report?.words?.length || report?.mends?.length ? fold("evidence", () => evidence(report)) : null);
 }
@@ -90,7 +90,7 @@ function attempt(step, number, end) {
     step.sent ? fold(sentSummary(step), () => request(step.sent)) : null,
     step.error || step.failure ? h("p", { class: "failure" }, step.failure?.message || step.error) : null,
     step.refusal ? capped(step.refusal, 1000, { class: "text failure" }) : null,
-    step.wrote ? wrote(step.wrote) : null,
+    step.wrote ? wrote(step.wrote) : step.answered ? answered(step.answered) : null,
     doubt ? [h("p", { class: "label" }, "What the model said of each call in doubt:"), step.asks.map(settled)] : null);
 }
 

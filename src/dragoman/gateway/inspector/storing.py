@@ -1,0 +1,101 @@
+"""Exchanges recorded into a store: what they cost, how they went and what was judged; with content, both wires too.
+
+An observer beside the gateway, as the recorder in memory; knows recordings and the queue before the store, nothing of
+databases.  Contract: without content no byte of a wire is looked at; an exchange is served as it would be without; what
+is secret is blotted before it leaves the process.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from functools import partial
+
+from ..http.asgi import Scope
+from ..recordings.store import RecordingStore
+from ..recordings.writer import Made, Writer
+from ..telemetry.exchange_record import ExchangeRecord, UpstreamAttempt
+from .document import made, made_bare
+from .recorder import CURRENT, Endpoint, Recorder, Upstreams
+from .recording import Recording
+from .redaction import secrets_in, spellings
+
+ROW = 2048
+"""Bytes that an exchange without content takes while it waits, about."""
+
+
+class StoringRecorder(Recorder):
+    """Hands exchanges to `writer`, once they are over; `store` is read by whoever shows them, where `shown`.
+
+    content    record what was said;  namespace  of the gateways whose keys are the same
+    """
+
+    def __init__(
+        self,
+        writer: Writer,
+        store: RecordingStore,
+        *,
+        content: bool = False,
+        namespace: str = "",
+        shown: bool = False,
+        clock: Callable[[], float] = time.monotonic,
+        now: Callable[[], float] = time.time,
+    ) -> None:
+        super().__init__(clock=clock, now=now)
+        self.writer, self.store, self.content, self.namespace, self.shown = writer, store, content, namespace, shown
+
+    def open(self) -> None:
+        """Begin to write."""
+        self.writer.start()
+
+    def close(self) -> None:
+        """Write what waits, and let go of the store."""
+        self.writer.close()
+        self.store.close()
+
+    def recorded(self, endpoint: Endpoint) -> Endpoint:
+        """`endpoint`, with its requests recorded, where their content is."""
+        return super().recorded(endpoint) if self.content else endpoint
+
+    def around(self, upstreams: Upstreams) -> Upstreams:
+        """The same of connections to providers."""
+        return super().around(upstreams) if self.content else upstreams
+
+    def exchange_began(self, record: ExchangeRecord) -> None:
+        """An exchange begins."""
+        recording = CURRENT.get() if self.content else None
+        if recording is not None:
+            recording.exchange = record
+
+    def attempt_began(self, record: ExchangeRecord, attempt: UpstreamAttempt) -> None:
+        """Recorded when the exchange has ended."""
+
+    def attempt_ended(self, record: ExchangeRecord, attempt: UpstreamAttempt) -> None:
+        """Recorded when the exchange has ended."""
+
+    def exchange_ended(self, record: ExchangeRecord) -> None:
+        """An exchange of which no wire is recorded is over; any other goes on until its answer went out."""
+        if not self.content or CURRENT.get() is None:
+            self.writer.offer(partial(self._metadata, record), ROW)
+
+    def _begins(self, recording: Recording) -> None:
+        """Kept by whoever records it."""
+
+    def _serves(self, recording: Recording, endpoint: Endpoint, scope: Scope) -> None:
+        """A stored exchange is repeated by what is stored of it."""
+
+    def _note(self, recording: Recording, size: int) -> None:
+        """Nobody waits for news."""
+
+    def _ends(self, recording: Recording) -> None:
+        self.writer.offer(partial(self._whole, recording), recording.size + ROW)
+
+    # ── in the thread of the writer ──────────────────────────────────────────
+
+    def _whole(self, recording: Recording) -> Made:
+        recording.seal()
+        return made(recording, self.namespace)
+
+    def _metadata(self, record: ExchangeRecord) -> Made:
+        began = self._now() - (self._clock() - record.begun)
+        return made_bare(record, began, spellings(self._secrets | secrets_in(record.headers)), self.namespace)

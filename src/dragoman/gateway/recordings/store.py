@@ -1,0 +1,109 @@
+"""What a store of recordings promises, whichever database it is in.
+
+Knows rows and questions; nothing of SQL's dialects or of exchanges.
+Contract: a store is used by one thread at a time; whoever writes and whoever reads each has one of its own.  What
+cannot be done now raises `Unavailable`, and may be tried again; a row that can never be written raises `Rejected`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+from urllib.parse import urlsplit
+
+from ...errors import DragomanError, UsageError
+from .table import Query, Recorded, StoredRow
+
+POSTGRES = ("postgresql", "postgres")
+SQLITE = "sqlite"
+NO_DRIVER = "recordings in PostgreSQL need psycopg: pip install 'dragoman[postgres]'"
+NO_STORE = "{where!r} is no store of recordings; give postgresql://user@host/database, or the path of an SQLite file"
+FOREIGN = "{path} is no file of recordings; name another path, or remove it"
+
+
+class Unavailable(DragomanError):
+    """The database cannot be used now: it is away, full, or may not be written to."""
+
+
+class Rejected(DragomanError):
+    """The database can be used, and does not take these rows."""
+
+
+class Line(NamedTuple):
+    """A row of a list: its number, when it began, its fields as JSON, its marks, and whether content was recorded."""
+
+    number: int
+    began: float
+    line: str
+    marks: str
+    content: bool
+
+
+class Session(NamedTuple):
+    """The exchanges of one session: how many, the first and the last, the newest number, tokens, all their marks."""
+
+    session: str
+    exchanges: int
+    first: float
+    last: float
+    newest: int
+    input_tokens: int
+    output_tokens: int
+    marks: str
+
+
+class RecordingStore(Protocol):
+    """A database of recordings."""
+
+    def write(self, rows: Sequence[StoredRow], apart: Sequence[tuple[int, str, str]]) -> None:
+        """Add these, all or none; `apart` are bodies that stand apart: day, hash, text.  One that is there stays."""
+
+    def maintain(self, day: int, days: int) -> None:
+        """Make room for what comes from `day` on, and let go of what is older than `days` before it (0: of nothing)."""
+
+    def lines(self, query: Query) -> list[Line]:
+        """Rows of a list."""
+
+    def rows(self, query: Query) -> list[Recorded]:
+        """The same with all there is."""
+
+    def sessions(self, query: Query) -> list[Session]:
+        """Sessions, the one last heard of first."""
+
+    def get(self, number: int) -> Recorded | None:
+        """The exchange of this number."""
+
+    def close(self) -> None:
+        """Let go of the connection."""
+
+
+def is_postgres(where: str) -> bool:
+    """Is this the address of a PostgreSQL database?"""
+    return urlsplit(where).scheme in POSTGRES
+
+
+def open_store(where: str) -> RecordingStore:
+    """The store at an address or a path; nothing is reached or made before it is used.
+
+    Raises UsageError for what is neither, and where PostgreSQL's driver is missing.
+    """
+    scheme = urlsplit(where).scheme
+    if scheme in POSTGRES:
+        try:
+            import_module("psycopg")
+        except ImportError as error:
+            raise UsageError(NO_DRIVER) from error
+        return _made("postgres", "PostgresStore", where)
+    if not where or (scheme not in {"", SQLITE} and len(scheme) > 1):  # one letter is a drive of Windows
+        raise UsageError(NO_STORE.format(where=where[:80]))
+    path = where.removeprefix(f"{SQLITE}://").removeprefix(f"{SQLITE}:") if scheme == SQLITE else where
+    if not path or path == "/":
+        raise UsageError(NO_STORE.format(where=where[:80]))
+    return _made("sqlite", "SqliteStore", Path(path.removeprefix("/") if scheme == SQLITE else path))
+
+
+def _made(module: str, name: str, where: str | Path) -> RecordingStore:
+    kind: Callable[[Any], RecordingStore] = getattr(import_module(f".{module}", __package__), name)
+    return kind(where)

@@ -1,0 +1,198 @@
+"""The table of recorded exchanges: its columns, and the questions asked of it, in SQL that both databases take.
+
+Knows columns and SQL with `?` for values; nothing of connections, exchanges or pages.
+Contract: a value never stands in the text of a question; what is asked for in words is looked for in lines, documents
+and bodies alike, in capitals or not; rows come newest first, and the number of a row is the place to go on behind.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+DAY = 86400
+"""Seconds of a partition."""
+EXCHANGES, BODIES, NUMBERS = "dragoman_recordings", "dragoman_bodies", "dragoman_recording_numbers"
+MOST_ROWS = 500
+"""Rows of one page."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredRow:
+    """One exchange as it is stored: a column for each field.
+
+    day           days since 1970 (UTC): the partition;  began  seconds since then
+    seconds       how long it took;  first  until the first bytes of the answer were ready, -1 where none were
+    namespace     of the gateways that share keys;  process  the machine and process that served it
+    owner         the name of the client's key;  session  a digest of what it belongs to
+    marks         words to filter by, each between bars (`|mended|refused|`)
+    content       1 where the document holds what was said, else 0;  size  bytes of both wires
+    line          the row of a list, as JSON;  document  all there is of the exchange, as JSON
+    bodies        hashes of the bodies that stand apart, with spaces between
+    """
+
+    day: int
+    began: float
+    seconds: float = 0.0
+    first: float = -1.0
+    namespace: str = ""
+    process: str = ""
+    request_id: str = ""
+    owner: str = ""
+    front: str = ""
+    model: str = ""
+    route: str = ""
+    status: int = 0
+    outcome: str = ""
+    stream: int = 0
+    session: str = ""
+    reasks: int = 0
+    attempts: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    marks: str = "|"
+    content: int = 0
+    again: int = 0
+    size: int = 0
+    line: str = "{}"
+    document: str = "{}"
+    bodies: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recorded:
+    """A stored exchange with its number, and the bodies that stand apart, by their hashes."""
+
+    number: int
+    row: StoredRow
+    apart: Mapping[str, str]
+
+
+COLUMNS: Mapping[str, str] = {each.name: str(each.type) for each in fields(StoredRow)}
+"""Column → Python's word for its type."""
+NAMES = ", ".join(COLUMNS)
+SHORT = "id, began, line, marks, content"
+"""What a list shows of a row."""
+SPACED = " "
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Query:
+    """Which rows are asked for, newest first: at most `limit` with numbers below `before` (0: from the newest on).
+
+    marks       all of which a row has;  words  that stand anywhere in it
+    model, route, session  exactly these, where they are given
+    owner       only what this key asked within `namespace`; None for everybody's
+    since       seconds since 1970;  content  only rows that hold what was said
+    """
+
+    before: int = 0
+    limit: int = 100
+    marks: tuple[str, ...] = ()
+    words: str = ""
+    model: str = ""
+    route: str = ""
+    session: str = ""
+    owner: str | None = None
+    namespace: str = ""
+    since: float = 0.0
+    content: bool = False
+
+    def where(self) -> tuple[str, list[Any]]:
+        """The condition, and its values; the place in the list is not part of it."""
+        parts = list(self._conditions())
+        return " AND ".join(text for text, _ in parts) or "1 = 1", [value for _, values in parts for value in values]
+
+    def _conditions(self) -> Iterator[tuple[str, Sequence[Any]]]:
+        for name in ("model", "route", "session"):
+            if value := getattr(self, name):
+                yield f"{name} = ?", [value]
+        if self.owner is not None:
+            yield "owner = ? AND namespace = ?", [self.owner, self.namespace]
+        if self.since:
+            yield "day >= ? AND began >= ?", [int(self.since // DAY), self.since]
+        if self.content:
+            yield "content = 1", []
+        for mark in self.marks:
+            yield "marks LIKE ?", [f"%|{mark}|%"]
+        if self.words:
+            needles = spelt(self.words)
+            yield _found(needles), [needle for _ in range(PLACES) for needle in needles]
+
+    @property
+    def rows(self) -> int:
+        """How many rows at most."""
+        return max(1, min(self.limit, MOST_ROWS))
+
+
+PLACES = 3
+
+
+def spelt(words: str) -> list[str]:
+    """The words as they may stand in a body, in JSON, and in JSON within JSON; in small letters."""
+    small = words.lower()
+    once = json.dumps(small, ensure_ascii=False)[1:-1]
+    return list(dict.fromkeys([small, once, json.dumps(once, ensure_ascii=False)[1:-1]]))
+
+
+def _found(needles: Sequence[str]) -> str:
+    """Holds where one of them stands in the line, the document or a body that stands apart."""
+
+    def anyone(text: str) -> str:
+        return " OR ".join(f"{{position}}(lower({text}), ?) > 0" for _ in needles)
+
+    apart = f"EXISTS (SELECT 1 FROM {BODIES} b WHERE b.day = r.day AND {{position}}(r.bodies, b.hash) > 0"
+    return f"({anyone('line')} OR {anyone('document')} OR (bodies <> '' AND {apart} AND ({anyone('b.body')}))))"
+
+
+def listed(query: Query) -> tuple[str, list[Any]]:
+    """The rows of a list."""
+    where, values = query.where()
+    if query.before:
+        where, values = f"{where} AND id < ?", [*values, query.before]
+    return f"SELECT {SHORT} FROM {EXCHANGES} r WHERE {where} ORDER BY id DESC LIMIT {query.rows}", values
+
+
+def whole(query: Query) -> tuple[str, list[Any]]:
+    """The same rows with all their columns, behind the number."""
+    text, values = listed(query)
+    return text.replace(f"SELECT {SHORT}", f"SELECT id, {NAMES}", 1), values
+
+
+def sessions(query: Query) -> tuple[str, list[Any]]:
+    """Sessions, the one last heard of first: session, exchanges, first, last, newest number, tokens, all marks."""
+    where, values = query.where()
+    behind, more = ("HAVING max(id) < ?", [query.before]) if query.before else ("", [])
+    columns = "session, count(*), min(began), max(began), max(id), sum(input_tokens), sum(output_tokens)"
+    return (
+        f"SELECT {columns}, {{joined}}(DISTINCT marks{{comma}}) FROM {EXCHANGES} r WHERE {where} GROUP BY session "
+        f"{behind} ORDER BY max(id) DESC LIMIT {query.rows}",
+        [*values, *more],
+    )
+
+
+def one(number: int) -> tuple[str, list[Any]]:
+    """The row of this number, all columns."""
+    return f"SELECT id, {NAMES} FROM {EXCHANGES} WHERE id = ?", [number]
+
+
+def bodies(day: int, hashes: Sequence[str]) -> tuple[str, list[Any]]:
+    """These bodies of a day."""
+    return f"SELECT hash, body FROM {BODIES} WHERE day = ? AND hash IN ({', '.join('?' * len(hashes))})", [day, *hashes]
+
+
+def made(values: Sequence[Any]) -> tuple[int, StoredRow]:
+    """The number and the row out of what the database gave for `one` or `whole`."""
+    return int(values[0]), StoredRow(**dict(zip(COLUMNS, values[1:], strict=True)))
+
+
+def values_of(row: StoredRow) -> tuple[Any, ...]:
+    """The values of all columns, in order."""
+    return tuple([getattr(row, name) for name in COLUMNS])
+
+
+def without_nul(text: str) -> str:
+    """`text` as PostgreSQL can hold it, and SQLite does not cut it."""
+    return text.replace("\0", "\ufffd") if "\0" in text else text
