@@ -115,6 +115,8 @@ ROWS: tuple[tuple[str, tuple[Panel, ...]], ...] = (
         Panel("Share of requests", ((f'{per_second("upstream_requests", ROUTE, "route")} '
                                      f'/ scalar({per_second("upstream_requests", ROUTE)})', "{{route}}"),),
               "percentunit", about="How the routes of a model share its requests (balance)."),
+        Panel("In flight at providers", ((f'sum by (route) ({series("upstream_in_flight_requests", ROUTE)})',
+                                          "{{route}}"),)),
         Panel("Upstream duration, 95 %", ((quantile(0.95, "upstream_duration_seconds", ROUTE, "route"), "{{route}}"),),
               "s"),
         Panel("Routes that rest: seconds left", ((f'clamp_min(max by (route) ({series(COOLDOWN, ROUTE)}) - time(), 0)',

@@ -185,7 +185,7 @@ def test_a_store_is_named_by_variables_and_its_key_is_in_no_value() -> None:
     assert "DRAGOMAN_STATE" not in variables(rendered())
     found = variables(rendered(*STORE))
     assert found["DRAGOMAN_STATE"] == "redis://redis:6379/0"
-    assert found["DRAGOMAN_NAMESPACE"] == "team/rel"
+    assert found["DRAGOMAN_NAMESPACE"] == "team.rel"
     assert found["DRAGOMAN_STATE_KEY"] == {"name": "state", "key": "key"}
     secret = variables(rendered("state.urlFromSecret.name=redis", "state.keyFromSecret.name=state"))
     assert secret["DRAGOMAN_STATE"] == {"name": "redis", "key": "url"}

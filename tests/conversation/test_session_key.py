@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from dragoman.conversation.grown import grown
-from dragoman.conversation.session_key import FIRST_TURNS, LONGEST, Session, session_of
+from dragoman.conversation.session_key import FIRST_TURNS, HEADERS, LONGEST, Session, session_of
 from dragoman.types import Media, Message, Request, Text, ToolCall, ToolResult
 
 UUID = "57a121ec-f78c-48c3-a745-e3036a3ecc33"
@@ -62,6 +64,22 @@ NAMELESS: list[dict[str, Any]] = [
 def test_what_names_no_session_is_passed_over(extra: dict[str, Any]) -> None:
     assert session_of(request("Hello", **extra)) == session_of(request("Hello"))
     assert session_of(request("Hello", **extra)).source == FIRST_TURNS
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["session_id", "user_id"]), inner),
+    max_leaves=6,
+)
+NAMES = st.sampled_from(["session_id", "metadata", "prompt_cache_key", "conversation_id", "user"])
+
+
+@given(st.dictionaries(NAMES, JSON, max_size=4), st.dictionaries(st.sampled_from(sorted(HEADERS)), st.text(max_size=20)))
+def test_whatever_stands_there_is_a_name_or_none(extra: dict[str, Any], headers: dict[str, str]) -> None:
+    found = session_of(request("Hello", **extra), headers)
+    assert len(found.key) == 32
+    assert bool(found.name) is (found.source != FIRST_TURNS)
+    assert found.name.isprintable()
 
 
 def test_a_nameless_conversation_keeps_its_session_as_it_grows() -> None:

@@ -138,6 +138,7 @@ def test_what_is_refused_counts_too(body: Any, headers: dict[str, str], status: 
     found = read(gateway, **bearer())
     assert [key[3] for key in of(found, "requests_total")] == [f"status={status}"]
     assert of(found, "in_flight_requests") == {("front=openai_chat",): 0}
+    assert set(of(found, "upstream_in_flight_requests").values()) <= {0}
 
 
 def test_a_failed_stream_counts_with_its_would_be_status() -> None:
@@ -162,6 +163,7 @@ def test_a_client_that_hangs_up_counts_as_closed() -> None:
 
     meanwhile, gateway = asyncio.run(go())
     assert b'dragoman_in_flight_requests{front="openai_chat"} 1.0' in meanwhile
+    assert b'dragoman_upstream_in_flight_requests{route="compatible/other"} 1.0' in meanwhile
     found = read(gateway)
     assert "status=499" in next(iter(of(found, "requests_total")))
     assert of(found, "upstream_requests_total") == {("outcome=canceled", "route=compatible/other"): 1}

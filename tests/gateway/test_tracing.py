@@ -156,6 +156,10 @@ def test_unless_the_environment_asks_for_it(value: str, monkeypatch: pytest.Monk
     assert (call["type"], call["name"], call["arguments"]) == ("tool_call", "look", {"at": "sky"})
     assert answer["finish_reason"] == "tool_call"
     assert json.loads(known["gen_ai.tool.definitions"])[0]["name"] == "look"
+    first = attributes(recorder.spans[0])  # what shows a trace by its first span has it there
+    assert {name: first[name] for name in ("gen_ai.input.messages", "gen_ai.output.messages")} == {
+        name: known[name] for name in ("gen_ai.input.messages", "gen_ai.output.messages")
+    }
 
 
 @pytest.mark.parametrize("value", ["", "false", "no_content", "event_only"])

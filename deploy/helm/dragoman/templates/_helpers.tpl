@@ -61,7 +61,7 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
   value: {{ .Values.state.url | quote }}
 {{- end }}
 - name: DRAGOMAN_NAMESPACE
-  value: {{ default (printf "%s/%s" .Release.Namespace .Release.Name) .Values.state.namespace | quote }}
+  value: {{ default (printf "%s.%s" .Release.Namespace .Release.Name | trunc 64) .Values.state.namespace | quote }}
 {{ include "dragoman.fromSecret" (dict "variable" "DRAGOMAN_STATE_KEY" "from" .Values.state.keyFromSecret) }}
 {{- end }}
 {{- if .Values.recordings.urlFromSecret.name }}

@@ -30,6 +30,7 @@ from .files import Hashed, Lines, digest_of, lines_digest, replace_text, replaci
 from .job import Job
 from .keys import SIZE, key_of
 from .leaks import marks
+from .proof import AT_ONCE, proven
 from .tally import Tally
 from .units import Raw, Unit, rows
 
@@ -40,6 +41,8 @@ KEEPS: dict[str, frozenset[RowVerdict]] = {
 }
 PARTS = ("aside", "notes", "keys")
 """What a unit writes beside kept rows: rows set aside, what was changed or lost, the keys of kept rows."""
+UNFIT = frozenset({"template_fails", "template_calls", "template_tools"})
+"""What a chat template does to a row that is then not trained on."""
 TABLE_ROWS = 4096
 
 
@@ -112,6 +115,7 @@ class _Work:
         self._leaks = dict(job.exclude)
         self._lane = Lane() if _has_lane(job) else None
         self._keys: list[bytes] = []
+        self._pending: list[Outcome] = []
         self._sound: Counter[tuple[str, int]] = Counter()
 
     def row(self, raw: Raw) -> None:
@@ -134,7 +138,18 @@ class _Work:
             outcome = _too_long(raw, self._unit.source, self._options.max_row)
         else:
             outcome = judge(raw.data, self._options, (self._unit.source, raw.offset))
-        self._judged(outcome)
+        if self._job.template:
+            self._pending.append(outcome)
+            if len(self._pending) >= AT_ONCE:
+                self._prove()
+        else:
+            self._judged(outcome)
+
+    def _prove(self) -> None:
+        """Put the rows that wait through the template."""
+        for outcome in proven(self._pending, self._job.template, self._options):
+            self._judged(outcome)
+        self._pending = []
 
     def _passes(self, form: str) -> bool:
         """Is a row of this format kept as it is?"""
@@ -148,7 +163,7 @@ class _Work:
         self._tally.judged(outcome)
         if self._job.command == "lint":
             self._tally.kept += 1
-        elif leak or outcome.verdict not in self._keeps or outcome.chat is None:
+        elif leak or outcome.verdict not in self._keeps or outcome.chat is None or not UNFIT.isdisjoint(outcome.codes):
             self._aside(outcome)
         else:
             self._keep(outcome)
@@ -207,6 +222,7 @@ class _Work:
 
     def end(self) -> None:
         """All rows were seen."""
+        self._prove()
         for (form, calls), count in self._sound.items():
             self._tally.sound(form, calls, count)
             self._tally.kept += count

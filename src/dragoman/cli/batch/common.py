@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import IO, Any, TypeVar
 
 import click
 from rich.console import Console
@@ -26,8 +27,9 @@ from ...batch.running.engine import Engine, Step, run
 from ...batch.running.job import Command as Doing
 from ...batch.running.job import Job
 from ...batch.running.leaks import evaluation
+from ...batch.running.on_ray import Ray
 from ...batch.running.work import Stopped
-from ..inputs import read_dialect, read_tools
+from ..inputs import name, read_dialect, read_text, read_tools
 from ..interrupts import interruptible
 from ..outputs import print_json, print_table
 
@@ -65,6 +67,8 @@ def run_options(command: Command) -> Command:
         click.option("--seed", default=0, metavar="N", help="Another share of the same size."),
         click.option("--unit", type=click.IntRange(1), default=16, show_default=True, metavar="MB",
                      help="Size of a unit of work."),
+        click.option("--template", type=click.File(encoding="utf-8"), metavar="FILE",
+                     help="Chat template (or tokenizer_config.json) that each row is rendered with and read back."),
         click.option("--json", "as_json", is_flag=True, help="Print the manifest as JSON."),
     )):  # fmt: skip
         command = option(command)
@@ -115,6 +119,7 @@ def job_of(command: Doing, asked: Mapping[str, Any], options: Options) -> Job:
         command=command, options=options, output=str(asked.get("output") or ""), sample=asked["sample"],
         seed=asked["seed"], dedup=asked.get("dedup", "none"), stop=asked.get("on_error") == "stop",
         exclude=evaluation(asked["without"], options) if asked.get("without") else (),
+        template=template_of(asked["template"]) if asked.get("template") else "",
     )  # fmt: skip
 
 
@@ -135,12 +140,28 @@ def do(inputs: Sequence[str], job: Job, asked: Mapping[str, Any]) -> dict[str, A
         raise click.ClickException(f"stopped at a row that would be set aside: {why}") from why
 
 
+def template_of(file: IO[str]) -> str:
+    """The chat template in a file: its text, or the one in a tokenizer's configuration."""
+    given = read_text(file)
+    if not given.lstrip().startswith("{") or given.lstrip().startswith(("{%", "{{", "{#")):
+        return given
+    try:
+        found = json.loads(given).get("chat_template")
+    except (ValueError, AttributeError) as error:
+        raise click.BadParameter(f"{name(file)} is neither a template nor a tokenizer_config.json: {error}") from error
+    if isinstance(found, list):  # several, by name
+        found = next((one["template"] for one in found if one.get("name") in ("tool_use", "default")), None)
+    if not isinstance(found, str):
+        raise click.BadParameter(f"{name(file)} holds no chat_template; give chat_template.jinja itself")
+    return found
+
+
 GO_ON = "what was done is kept beside {output}; give the same command with --resume to go on"
 
 
 def engine_of(asked: Mapping[str, Any]) -> Engine | None:
-    """Who does the units, where it is not this machine."""
-    return None
+    """Who does the units, where it is not processes of this machine."""
+    return Ray(asked["ray"], asked["workers"]) if asked.get("ray") else None
 
 
 @contextmanager
@@ -174,9 +195,9 @@ def tell(told: Mapping[str, Any], *, as_json: bool) -> None:
     away = ", ".join(f"{count:,} dropped ({why})" for why, count in totals["dropped"].items())
     counted = f"{totals['read']:,} rows read: {totals['kept']:,} kept, {totals['aside']:,} set aside"
     click.echo(f"{counted}, {away}" if away else counted)
-    for name in ("formats", "verdicts", "dialects"):
-        if totals[name]:
-            click.echo(f"{name:<9} " + ", ".join(f"{key} {count:,}" for key, count in totals[name].items()))
+    for table in ("formats", "verdicts", "dialects"):
+        if totals[table]:
+            click.echo(f"{table:<9} " + ", ".join(f"{key} {count:,}" for key, count in totals[table].items()))
     if totals["calls"]:
         calls = totals["calls"]
         valid = f"{calls['valid_before']:,} valid, {calls['valid_after']:,} after repair"
@@ -185,8 +206,8 @@ def tell(told: Mapping[str, Any], *, as_json: bool) -> None:
         print_table(("code", "rows", "means"), _coded(totals["codes"]))
     if totals["losses"]:
         print_table(("not held", "rows"), [(path, f"{n:,}") for path, n in totals["losses"].items()])
-    for name, file in told["outputs"].items():
-        click.echo(f"{name}  {file['bytes']:,} bytes")
+    for place, file in told["outputs"].items():
+        click.echo(f"{place}  {file['bytes']:,} bytes")
 
 
 def _coded(codes: Mapping[str, int]) -> list[tuple[str, str, str]]:

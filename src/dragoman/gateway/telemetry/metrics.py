@@ -46,6 +46,7 @@ COUNTED: dict[str, tuple[str, str, tuple[str, ...]]] = {
         ("model", "route", "kind"),
     ),
     "upstream_requests": ("Counter", "Upstream requests by outcome.", ("route", "outcome")),
+    "upstream_in_flight_requests": ("Gauge", "Upstream requests in flight.", ("route",)),
     "upstream_duration_seconds": ("Histogram", "Seconds of one upstream request.", ("route",)),
     "recordings": ("Counter", "Exchanges recorded.", ()),
     "recordings_dropped": ("Counter", "Exchanges that could not be recorded.", ("reason",)),
@@ -53,7 +54,10 @@ COUNTED: dict[str, tuple[str, str, tuple[str, ...]]] = {
 }
 """Every metric, after `dragoman_`: its kind, what it says, its labels."""
 
-TOGETHER = {"in_flight_requests": "livesum", "background_responses": "livesum", COOLDOWN: "livemax"}
+TOGETHER = {
+    "in_flight_requests": "livesum", "background_responses": "livesum", "upstream_in_flight_requests": "livesum",
+    COOLDOWN: "livemax",
+}  # fmt: skip
 """How the gauges of several processes make one."""
 UNREPORTED = ("native", "native", "accepted")
 """Dialect, tier and verdict of a native call that nobody had to judge."""
@@ -74,6 +78,7 @@ class Metrics:
         self._made = {name: self._make(name, *row) for name, row in COUNTED.items()}
         self._names: set[str] = set()
         self._resting: set[str] = set()
+        self._flying: dict[UpstreamAttempt, Any] = {}
         self.health: Health | None = None
 
     def _make(self, name: str, kind: str, text: str, labels: tuple[str, ...]) -> Any:
@@ -106,10 +111,14 @@ class Metrics:
         self._made["in_flight_requests"].labels(record.front).inc()
 
     def attempt_began(self, record: ExchangeRecord, attempt: UpstreamAttempt) -> None:
-        """Counted when it has ended."""
+        """A place is asked; all but that is counted when it has ended."""
+        flying = self._flying[attempt] = self._made["upstream_in_flight_requests"].labels(self._route(attempt.place))
+        flying.inc()
 
     def attempt_ended(self, record: ExchangeRecord, attempt: UpstreamAttempt) -> None:
         """A provider answered, or failed."""
+        if (flying := self._flying.pop(attempt, None)) is not None:
+            flying.dec()  # under the name that it began with: it may have earned its own since
         if attempt.response is not None:
             self._learn(attempt.request.model, attempt.place.model)
         route = self._route(attempt.place)

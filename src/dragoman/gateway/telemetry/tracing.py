@@ -123,6 +123,8 @@ class Tracing:
             return
         if span.is_recording():
             span.set_attributes({**_whose(record), **_exchange(record)})
+            if self._content and record.asked is not None:  # what lists traces by their first span shows it there alone
+                span.set_attributes(_content(record.asked, record.response))
             if record.error is not None:
                 self._fail(span, record.outcome)
         span.end()
