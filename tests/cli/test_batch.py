@@ -97,3 +97,19 @@ def test_leaks_are_found_and_left_out(run: Run, tmp_path: Path) -> None:
     out = tmp_path / "out.jsonl"
     assert run("batch", "clean", rows, "-o", out, "--without", held, "--workers", 1).code == 0
     assert len(out.read_text().splitlines()) == 2
+
+
+def test_a_report_shows_a_run_and_what_changed(run: Run, tmp_path: Path) -> None:
+    file, old, page = corpus(tmp_path, b"{"), tmp_path / "old.json", tmp_path / "page.html"
+    asked = ("--workers", 1, "--dedup", "rows")
+    told = run("batch", "clean", file, "-o", tmp_path / "a.jsonl", *asked, "--report", old, "--report", page)
+    assert told.code == 0, told.err
+    rows = json.loads(old.read_bytes())["summary"]["rows"]
+    assert rows["in"] == len(ROWS) + 1 == rows["kept"] + rows["set_aside"] + rows["dropped"]
+    assert rows["dropped"] == 1
+    assert "<html" in page.read_text(encoding="utf-8")
+    corpus(tmp_path, b"{", b"[1]")
+    again = run("batch", "clean", file, "-o", tmp_path / "b.jsonl", *asked, "--diff", old)
+    assert "not_an_object" in again.err
+    halved = run("batch", "lint", file, "--workers", 1, "--sample", 0.5, "--report", old)
+    assert halved.code == 0, halved.err

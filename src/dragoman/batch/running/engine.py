@@ -9,12 +9,13 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from ...errors import UsageError
+from ..report.summary import Fate, Summary
 from . import local
 from .files import replace_text
 from .job import Job
@@ -71,7 +72,20 @@ def run(
         records[record["unit"]["index"]] = record
         progress.step(record)
     ordered = [records[unit.index] for unit in units]
-    return finish(job, ordered, _inputs(files, ordered))
+    told = finish(job, ordered, _inputs(files, ordered))
+    return {**told, "summary": _summary(ordered, told["totals"])} if job.report else told
+
+
+def _summary(records: Sequence[dict[str, Any]], totals: Mapping[str, Any]) -> dict[str, Any]:
+    """What a report shows of all rows; a double was counted as kept where it was judged."""
+    whole = Summary()
+    for record in records:
+        whole.merge(Summary(record["summary"]))
+    double = totals["dropped"].get("duplicate", 0)
+    sampled = totals["dropped"].get("sample", 0)
+    whole.rows.update({"in": sampled, Fate.KEPT: -double, Fate.DROPPED: double + sampled})
+    assert whole.adds_up, whole.rows
+    return whole.as_json()
 
 
 class _Progress:

@@ -30,6 +30,7 @@ class Job:
     `dedup`    what makes two rows the same
     `exclude`  keys of rows that are set aside as leaks, and where each stands in the evaluation data
     `template` a chat template's text, through which each row is rendered and read again; "" for none
+    `report`   count what a report shows of every row
     `stop`     end at the first row that is set aside
     """
 
@@ -42,6 +43,7 @@ class Job:
     dedup: Dedup = "none"
     exclude: tuple[tuple[str, str], ...] = ()
     template: str = ""
+    report: bool = False
     stop: bool = False
 
     @property

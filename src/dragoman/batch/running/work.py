@@ -22,8 +22,9 @@ from ..formats.losses import losses
 from ..formats.spec import Format
 from ..formats.writing import target_of, write
 from ..judging.lane import Lane
-from ..judging.row_judge import Outcome, judge
+from ..judging.row_judge import Outcome, judge, judged_row
 from ..options import Options
+from ..report.summary import Fate, Summary
 from ..result import Finding, RowVerdict
 from ..row_json import BadRow, dumps
 from .files import Hashed, Lines, digest_of, lines_digest, replace_text, replacing, replacing_lines
@@ -114,6 +115,7 @@ class _Work:
         self._keeps = KEEPS[job.options.keep]
         self._leaks = dict(job.exclude)
         self._lane = Lane() if _has_lane(job) else None
+        self._summary = Summary() if job.report else None
         self._keys: list[bytes] = []
         self._pending: list[Outcome] = []
         self._sound: Counter[tuple[str, int]] = Counter()
@@ -145,6 +147,11 @@ class _Work:
         else:
             self._judged(outcome)
 
+    def _counted(self, outcome: Outcome, fate: Fate) -> None:
+        """Count a row for the report."""
+        if self._summary is not None:
+            self._summary.add(judged_row(outcome), fate)
+
     def _prove(self) -> None:
         """Put the rows that wait through the template."""
         for outcome in proven(self._pending, self._job.template, self._options):
@@ -163,6 +170,7 @@ class _Work:
         self._tally.judged(outcome)
         if self._job.command == "lint":
             self._tally.kept += 1
+            self._counted(outcome, Fate.KEPT)
         elif leak or outcome.verdict not in self._keeps or outcome.chat is None or not UNFIT.isdisjoint(outcome.codes):
             self._aside(outcome)
         else:
@@ -180,6 +188,7 @@ class _Work:
             return
         lost = self._losses(outcome, goal, line)
         self._tally.kept += 1
+        self._counted(outcome, Fate.KEPT)
         if self.table is not None:
             self.table.add(outcome)
         elif self.kept is not None:
@@ -208,6 +217,7 @@ class _Work:
 
     def _aside(self, outcome: Outcome, *, again: bool = False) -> None:
         self._tally.aside += 1
+        self._counted(outcome, Fate.SET_ASIDE)
         if again:
             self._tally.codes[outcome.findings[-1].code] += 1
         self._write("aside", _set_aside(outcome))
@@ -241,6 +251,7 @@ class _Work:
         return {
             "unit": self._unit.as_json(), "job": self._job.digest, "input": self._input.hexdigest(),
             "files": files, "tally": self._tally.as_json(),
+            **({} if self._summary is None else {"summary": self._summary.as_json()}),
         }  # fmt: skip
 
 
@@ -291,7 +302,7 @@ def _has_lane(job: Job) -> bool:
     options = job.options
     asked = options.arguments or options.parallel or options.dialect or options.re_id or options.redact
     read = options.format or options.columns or options.tools is not None
-    more = job.table or job.exclude or job.template or job.dedup not in ("none", "rows")
+    more = job.report or job.table or job.exclude or job.template or job.dedup not in ("none", "rows")
     return not (asked or read or more)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import IO, Any, TypeVar
@@ -23,6 +24,8 @@ from rich.progress import (
 from ...batch.codes import CODES
 from ...batch.formats.table import FORMATS, format_named
 from ...batch.options import Options
+from ...batch.report.report import changes, report
+from ...batch.report.summary import Summary
 from ...batch.running.engine import Engine, Step, run
 from ...batch.running.job import Command as Doing
 from ...batch.running.job import Job
@@ -32,6 +35,7 @@ from ...batch.running.work import Stopped
 from ..inputs import name, read_dialect, read_text, read_tools
 from ..interrupts import interruptible
 from ..outputs import print_json, print_table
+from .reports import earlier, write_report
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -69,6 +73,10 @@ def run_options(command: Command) -> Command:
                      help="Size of a unit of work."),
         click.option("--template", type=click.File(encoding="utf-8"), metavar="FILE",
                      help="Chat template (or tokenizer_config.json) that each row is rendered with and read back."),
+        click.option("--report", "reports", multiple=True, metavar="FILE", type=click.Path(dir_okay=False),
+                     help="Write a report: .html for people, .json for programs (repeatable)."),
+        click.option("--diff", type=click.Path(exists=True, dir_okay=False), metavar="OLD.json",
+                     help="Say what changed since an earlier report."),
         click.option("--json", "as_json", is_flag=True, help="Print the manifest as JSON."),
     )):  # fmt: skip
         command = option(command)
@@ -119,25 +127,48 @@ def job_of(command: Doing, asked: Mapping[str, Any], options: Options) -> Job:
         command=command, options=options, output=str(asked.get("output") or ""), sample=asked["sample"],
         seed=asked["seed"], dedup=asked.get("dedup", "none"), stop=asked.get("on_error") == "stop",
         exclude=evaluation(asked["without"], options) if asked.get("without") else (),
+        report=bool(asked["reports"] or asked["diff"]),
         template=template_of(asked["template"]) if asked.get("template") else "",
     )  # fmt: skip
 
 
 def do(inputs: Sequence[str], job: Job, asked: Mapping[str, Any]) -> dict[str, Any]:
     """Run a job with a bar on stderr; an interrupt says how to go on."""
+    began = time.monotonic()
     try:
         with interruptible(), shown_progress() as on_step:
-            return run(
+            told = run(
                 inputs, job, engine=engine_of(asked), workers=asked["workers"], resume=bool(asked.get("resume")),
                 overwrite=bool(asked.get("overwrite")), limit=asked["limit"], unit_bytes=asked["unit"] << 20,
                 on_step=on_step,
             )  # fmt: skip
+        _reported(told, job, asked, time.monotonic() - began)
+        return told
     except KeyboardInterrupt:
         if job.output:
             click.echo(GO_ON.format(output=job.output), err=True)
         raise
     except Stopped as why:
         raise click.ClickException(f"stopped at a row that would be set aside: {why}") from why
+
+
+def _reported(told: dict[str, Any], job: Job, asked: Mapping[str, Any], seconds: float) -> None:
+    """Write the reports that are asked for, and say what changed."""
+    if not job.report:
+        return
+    outputs = [{"name": place, "bytes": file["bytes"], "sha256": file.get("sha256", file.get("sha256_of_units", ""))}
+               for place, file in told["outputs"].items()]  # fmt: skip
+    inputs = [{"name": one["path"], "bytes": one["bytes"], "sha256": one["rows_sha256"]} for one in told["inputs"]]
+    made = report(
+        summary=Summary(told.pop("summary")), command=f"batch {job.command}", inputs=inputs, outputs=outputs,
+        run={"seconds": round(seconds, 1), "workers": asked["workers"]},
+    )  # fmt: skip
+    if asked["diff"]:
+        made["changed"] = {"against": asked["diff"], "rows": changes(earlier(asked["diff"]), made)}
+        for one in made["changed"]["rows"]:
+            click.echo(f"{one['name']}: {one['before']} → {one['after']} {one['way']}".rstrip(), err=True)
+    for path in asked["reports"]:
+        write_report(path, made)
 
 
 def template_of(file: IO[str]) -> str:

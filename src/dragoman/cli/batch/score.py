@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 import click
 
-from ...batch.report.page import page
 from ...batch.report.report import changes, report
 from ...batch.running.scoring import GROUPS, Scoring, score
 from ...batch.scores.compare import differences, regressions
@@ -18,6 +15,7 @@ from ...batch.scores.metrics import METRICS
 from ..interrupts import interruptible
 from ..outputs import print_json, print_table
 from .common import options_of, row_options
+from .reports import earlier, write_report
 
 
 def _define(ctx: click.Context, _: click.Parameter, asked: bool) -> None:
@@ -64,7 +62,7 @@ def command(
     with interruptible():
         told = score(pred, scoring, workers)
     made = report(scores=told["scores"], compared=told["compared"], run={"rows": told["rows"]})
-    old = _earlier(diff) if diff else None
+    old = earlier(diff) if diff else None
     if old is not None:
         made["changed"] = {"against": diff, "rows": changes(old, made)}
     for path in reports:
@@ -80,23 +78,6 @@ def command(
         click.echo(words, err=True)
     if wrong:
         click.get_current_context().exit(1)
-
-
-def write_report(path: str, made: Mapping[str, Any]) -> None:
-    """Write a report: a page where the name ends with .html, else JSON."""
-    is_page = path.endswith((".html", ".htm"))
-    told = page(made) if is_page else json.dumps(made, indent=1, ensure_ascii=False) + "\n"
-    Path(path).write_text(told, encoding="utf-8")
-
-
-def _earlier(path: str) -> dict[str, Any]:
-    try:
-        told = json.loads(Path(path).read_bytes())
-    except ValueError as error:
-        raise click.BadParameter(f"{path} is no JSON ({error}); give a report that --json or --report wrote") from None
-    if not isinstance(told, dict) or told.get("dragoman") != "report":
-        raise click.BadParameter(f"{path} is no report; give a file that --json or --report wrote")
-    return told
 
 
 def _floor(given: str) -> tuple[str, float]:
