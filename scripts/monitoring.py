@@ -122,6 +122,10 @@ ROWS: tuple[tuple[str, tuple[Panel, ...]], ...] = (
         Panel("Routes that rest: seconds left", ((f'clamp_min(max by (route) ({series(COOLDOWN, ROUTE)}) - time(), 0)',
                                                   "{{route}}"),), "s"),
         Panel("Tokens", ((per_second("tokens", MODEL_AND_ROUTE, "type"), "{{type}}"),), "short"),
+        Panel("Recorded, and dropped", (
+            (per_second("recordings"), "recorded"),
+            (per_second("recordings_dropped", by="reason"), "dropped: {{reason}}"),
+        )),
         Panel("Input tokens from a cache", ((
             f'{per_second("tokens", CACHED, "route")} / {per_second("tokens", INPUT, "route")}', "{{route}}"),),
             "percentunit", about="Falls where conversations do not stay at their route (affinity)."),
