@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from dragoman.effects import Outcome, drive
 from dragoman.errors import ErrorKind, ProviderError
 from dragoman.fallback import Balance, Balancer, Health, RouteAsked, Rules, Sharing, chain, chaining, place
-from dragoman.fallback.balance import BOUND, homes
+from dragoman.fallback.balance import BOUND, STAY, homes
 from dragoman.io.scripted import Answer, ScriptedPeer
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE
@@ -145,15 +145,44 @@ def test_idle_routes_take_turns_by_weight() -> None:
 
 @given(st.lists(st.tuples(st.integers(0, 40), st.booleans()), max_size=200))
 def test_no_route_takes_more_than_its_bound_while_another_has_room(steps: list[tuple[int, bool]]) -> None:
-    balancer, of = Balancer(), routes(a=1, b=1, c=2)
+    balancer, of, seen = Balancer(), routes(a=1, b=1, c=2), set[int]()
     open_: list[tuple[Route, Any]] = []
     for session, leaves in steps:
         first = balancer.spread(BY_LOAD, "m", f"s{session}").order(of)[0]
         open_.append((first, balancer.enter(first)))
-        most = ceil(BOUND * len(open_) * first.weight / 4)
-        assert balancer.in_flight(first) <= most
+        bound = STAY if session in seen else BOUND
+        assert balancer.in_flight(first) <= ceil(bound * len(open_) * first.weight / 4)
+        seen.add(session)
         if leaves:
             open_.pop(0)[1].leave()
+
+
+def test_a_conversation_that_found_its_home_full_stays_where_it_went() -> None:
+    balancer, of = Balancer(), routes(a=1, b=1)
+    session = next(s for s in SESSIONS if at_home(s, of) == "a")
+
+    def went() -> str:
+        return balancer.spread(BY_LOAD, "m", session).order(of)[0].model
+
+    busy = [balancer.enter(of[0]) for _ in range(3)]
+    assert went() == "b"
+    for ticket in busy:
+        ticket.leave()
+    assert went() == "b"
+    assert Balancer().spread(BY_LOAD, "m", session).order(of)[0].model == "a"  # another process knows nothing of it
+    balancer.spread(BY_LOAD, "m", session).order(of[:1])  # b rests
+    assert went() == "a"
+
+
+def test_it_leaves_what_is_overcrowded() -> None:
+    balancer, of = Balancer(), routes(a=1, b=1, c=1)
+    session = next(s for s in SESSIONS if at_home(s, of) == "a")
+    spread = [balancer.spread(BY_LOAD, "m", session) for _ in range(3)]
+    assert spread[0].order(of)[0].model == "a"
+    tickets = [balancer.enter(of[0]) for _ in range(3)] + [balancer.enter(of[1]) for _ in range(2)]
+    assert spread[1].order(of)[0].model == "a"  # 3 of 6 are less than twice its third
+    tickets += [balancer.enter(of[0]) for _ in range(3)]
+    assert spread[2].order(of)[0].model != "a"
 
 
 def test_with_room_everywhere_a_conversation_is_at_home() -> None:

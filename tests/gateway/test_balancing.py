@@ -6,11 +6,12 @@ import asyncio
 import json
 from collections import Counter
 from collections.abc import Mapping
+from random import Random
 from typing import Any
 
 import pytest
 
-from dragoman.effects import Open
+from dragoman.effects import Effect, Open, PerformAsync
 from dragoman.errors import UsageError
 from dragoman.gateway import create_app
 from dragoman.gateway.config.load import read
@@ -49,7 +50,35 @@ class CachingBackends:
         return Answer((json.dumps({"id": "u", "model": "m", "choices": [choice], "usage": usage}).encode(),))
 
 
-def gateway(backends: CachingBackends, **model: Any) -> Any:
+class Slow:
+    """The same, each request in its own time: while one is answered others arrive."""
+
+    def __init__(self, backends: CachingBackends, seed: int) -> None:
+        self._peer, self._random = backends.peer, Random(seed)
+        self.in_flight = Counter[str]()
+        self.most = Counter[str]()
+
+    def performer(self) -> PerformAsync:
+        perform = self._peer.performer()
+
+        async def performed(effect: Effect) -> Any:
+            if not isinstance(effect, Open):
+                return await perform(effect)
+            name = effect.url.split("//")[1].split(".")[0]
+            self.in_flight[name] += 1
+            self.most[name] = max(self.most[name], self.in_flight[name])
+            for _ in range(self._random.randint(1, 40)):
+                await asyncio.sleep(0)
+            self.in_flight[name] -= 1
+            return await perform(effect)
+
+        return performed
+
+    async def aclose(self) -> None:
+        return None
+
+
+def gateway(backends: CachingBackends, slow: Slow | None = None, **model: Any) -> Any:
     routes = model.pop("routes", ["one/m", "two/m"])
     names = {"one", "two", "three"}
     data = {
@@ -57,7 +86,7 @@ def gateway(backends: CachingBackends, **model: Any) -> Any:
         "models": {"m": {"routes": routes, **model}},
         "fallback": {"retries": 0},
     }
-    return create_app(read(data, {}).config, backends.peer)
+    return create_app(read(data, {}).config, slow or backends.peer)
 
 
 async def conversations(
@@ -90,6 +119,17 @@ def test_conversations_find_their_prompt_cached(balance: str, named: bool) -> No
     assert backends.cached / backends.input >= 0.95
     assert backends.cached / backends.possible >= 0.99
     assert min(backends.asked[name] for name in ("one", "two")) >= 50  # and both work
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("balance", SHARINGS)
+def test_so_they_do_while_others_are_answered(balance: str, seed: int) -> None:
+    backends = CachingBackends()
+    slow = Slow(backends, seed)
+    asyncio.run(conversations(gateway(backends, slow, balance=balance), 12, 45, named=True))
+    assert backends.cached / backends.input >= 0.95
+    if balance == "least_in_flight":
+        assert max(slow.most.values()) <= 9  # 1.25 times its half of 12, and one that was let in before they were more
 
 
 def test_without_affinity_caches_are_missed() -> None:

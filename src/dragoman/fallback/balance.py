@@ -3,8 +3,9 @@
 Knows routes, weights and the key of a session; nothing of requests, health, clocks or chance.
 Contract: a conversation has a home, found by weighted rendezvous hashing of its key and the routes alone: every
 process finds the same one without asking anybody, one more route takes only its share of the conversations and moves
-no others, and one that rests gives its conversations away until it answers again.  Without a conversation requests are
-dealt out in turn, exactly by weight.  Routes of weight 0 come last, in their order.
+no others, and one that rests gives its conversations away until it answers again.  By load, a conversation that finds
+its home full goes elsewhere, and stays there as far as this process knows.  Without a conversation requests are dealt
+out in turn, exactly by weight.  Routes of weight 0 come last, in their order.
 """
 
 from __future__ import annotations
@@ -15,11 +16,16 @@ from enum import StrEnum
 from hashlib import blake2b
 from math import ceil, log
 
+from ..memo import Recent
 from ..providers.route import Route
 
 BOUND = 1.25
 """A route is full with so many times its share of what is in flight (consistent hashing with bounded loads: Mirrokni,
 Thorup and Zadimoghaddam 2018; HAProxy's `hash-balance-factor 125`)."""
+STAY = 2.0
+"""A conversation leaves where it went only when that has so many times its share: leaving costs all that is cached."""
+REMEMBERED = 20_000
+"""Conversations of which a process knows where they went."""
 MOST = 1000
 """Routes that are remembered, busy ones apart: names with `*` make a route of each model asked for."""
 
@@ -52,6 +58,7 @@ class Balancer:
     def __init__(self) -> None:
         self._turns: dict[str, dict[str, float]] = {}
         self._busy: dict[str, set[object]] = {}
+        self.went: Recent[tuple[str, str], str] = Recent(REMEMBERED)
 
     def spread(self, balance: Balance, name: str, session: str = "") -> Spread:
         """The order for one request to the model `name`; `session` is the key of its conversation, "" for none."""
@@ -106,9 +113,7 @@ class Spread:
     def order(self, routes: Sequence[Route]) -> list[Route]:
         """`routes`, none of which rests, in the order in which they are asked."""
         shared = [route for route in routes if route.weight > 0]
-        if len(shared) > 1:
-            shared = self._shared(shared)
-        return shared + [route for route in routes if route.weight <= 0]
+        return (self._shared(shared) if shared else []) + [route for route in routes if route.weight <= 0]
 
     def enter(self, route: Route) -> Ticket:
         """The request goes to `route`."""
@@ -119,7 +124,7 @@ class Spread:
             return sorted(routes, key=lambda route: identity(route) != self._choice)
         order = homes(self._session, routes) if self._session else self._balancer.turn(self._name, routes)
         if self._balance.sharing is Sharing.LEAST_IN_FLIGHT:
-            order = self._with_room(order) if self._session else sorted(order, key=self._load)
+            order = self._near(order) if self._session else sorted(order, key=self._load)
         self._choice = identity(order[0])
         return order
 
@@ -127,11 +132,24 @@ class Spread:
         """What it would bear with one request more."""
         return (self._balancer.in_flight(route) + 1) / route.weight
 
-    def _with_room(self, order: list[Route]) -> list[Route]:
-        """Those that are not full, in order, then the others by their load."""
-        most = BOUND * (sum(map(self._balancer.in_flight, order)) + 1) / sum(route.weight for route in order)
-        full = [route for route in order if self._balancer.in_flight(route) >= ceil(most * route.weight)]
-        return [route for route in order if route not in full] + sorted(full, key=self._load)
+    def _near(self, order: list[Route]) -> list[Route]:
+        """Where the conversation went before, unless that is overcrowded; else the first that is not full.
+
+        Those that are full come last, by their load.
+        """
+        known, went = (self._name, self._session), self._balancer.went
+        before, crowded = went.get(known), self._full(order, STAY)
+        full = self._full(order, BOUND)
+        order = [route for route in order if route not in full] + sorted(full, key=self._load)
+        if any(identity(route) == before for route in order if route not in crowded):
+            order = sorted(order, key=lambda route: identity(route) != before)
+        went.put(known, identity(order[0]))
+        return order
+
+    def _full(self, routes: Sequence[Route], bound: float) -> list[Route]:
+        """Those that have `bound` times their share of what is in flight, this request counted."""
+        most = bound * (sum(map(self._balancer.in_flight, routes)) + 1) / sum(route.weight for route in routes)
+        return [route for route in routes if self._balancer.in_flight(route) >= ceil(most * route.weight)]
 
 
 def identity(route: Route) -> str:
