@@ -87,6 +87,7 @@ CODES: Mapping[str, Meaning] = MappingProxyType({
     "duplicate": Meaning(NOTE, "the row stands in the corpus before", "nothing: it is dropped"),
     "leak": Meaning(ERROR, "the row is also in the evaluation data", "leave it out of training"),
     # conversion
+    "no_pair": Meaning(NOTE, "no refused answer with a good one after it", "nothing: it makes no preference"),
     "lossy": Meaning(WARNING, "the target format cannot hold something of the row", "see the paths"),
     "unwritable": Meaning(ERROR, "the target format cannot hold the row at all", "choose another target"),
 })  # fmt: skip

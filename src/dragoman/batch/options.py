@@ -27,7 +27,7 @@ class Options:
     `repair`      mend what can be mended; False refuses it
     `recover`     read calls out of text
     `keep`        the verdicts that are kept: "strict" (ok, none), "repaired" (and repaired), "all" (but broken)
-    `to`          the format to write; "" writes each row in its own
+    `to`          the format to write, or "sft" or "dpo" (`formats/training.py`); "" writes each row in its own
     `arguments`   how arguments are written: "object", "string"; "" as the target wants them
     `parallel`    how several calls of one turn are written; "" as the target wants them
     `dialect`     the dialect of targets whose calls stand in text; "" for the target's own

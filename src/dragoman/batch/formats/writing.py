@@ -12,17 +12,26 @@ from ...errors import DragomanError
 from ...redaction import redact
 from ..options import Options
 from ..row_json import BadRow, dumps
-from .chat import OPENAI
+from .chat import OPENAI, TRL
 from .chat_row import Chat, ChatRow
 from .spec import Format
 from .table import target
+from .training import PURPOSES
 
 
 def target_of(form: Format, options: Options) -> Format:
     """The format a row of `form` is written in: the one that is asked for, its own, or the chat API's."""
+    if options.to in PURPOSES:
+        return TRL
     if options.to:
         return target(options.to)
     return form if form.write is not None else OPENAI
+
+
+def check_target(name: str) -> None:
+    """Raise `UnknownName` for what is neither a format that can be written nor a purpose of training."""
+    if name not in PURPOSES:
+        target(name)
 
 
 def write(chat: ChatRow, goal: Format, options: Options) -> bytes:

@@ -156,7 +156,8 @@ class _Work:
         for i, message in enumerate(given):
             if message.get("role") == "assistant":
                 last = i == len(given) - 1
-                message = self._assistant(message, i, f"{path}[{i}]", shown, self._finish if last else None)
+                finish = self._finish if last else None
+                message = self._assistant(message, len(made), f"{path}[{i}]", shown, finish)
                 waiting = [one["id"] for one in message.get("tool_calls", ()) if isinstance(one, dict) and "id" in one]
             elif message.get("role") == "tool":
                 told = _result(message)

@@ -17,9 +17,11 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+from ...types import Verdict
 from ..arrow import arrow, batch_of, repair_as_json, schema
 from ..formats.losses import losses
 from ..formats.spec import Format
+from ..formats.training import PURPOSES, for_purpose
 from ..formats.writing import target_of, write
 from ..judging.lane import Lane
 from ..judging.row_judge import Outcome, judge, judged_row
@@ -181,6 +183,9 @@ class _Work:
         assert outcome.form is not None
         goal = target_of(outcome.form, self._options)
         try:
+            if self._options.to in PURPOSES:
+                wrong = {call.message for call in outcome.calls if call.verdict is Verdict.REFUSED}
+                outcome = outcome._replace(chat=for_purpose(outcome.chat, self._options.to, wrong))
             line = self._written(outcome, goal)
         except BadRow as why:
             found = Finding(why.code, why.path, str(why))
@@ -202,7 +207,8 @@ class _Work:
         """The row as it is kept: its own bytes where nothing about it changes."""
         options = self._options
         asked = options.arguments or options.parallel or options.dialect or options.re_id or options.redact
-        if goal is outcome.form and not outcome.repairs and not asked and not options.columns:
+        changed = outcome.repairs or asked or options.columns or options.to in PURPOSES
+        if goal is outcome.form and not changed:
             return outcome.original
         assert outcome.chat is not None
         return write(outcome.chat, goal, options)

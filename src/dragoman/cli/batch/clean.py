@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from ...batch.formats.table import target
+from ...batch.formats.writing import check_target
 from .common import do, job_of, options_of, output_options, row_options, run_options, tell
 
 
@@ -14,7 +14,8 @@ from .common import do, job_of, options_of, output_options, row_options, run_opt
 @click.argument("inputs", nargs=-1, required=True, type=click.Path(exists=True))
 @click.option("--keep", type=click.Choice(["strict", "repaired", "all"]), default="repaired", show_default=True,
               help="Rows that are kept: right as they are, or repaired too, or all that can be read.")  # fmt: skip
-@click.option("--to", metavar="FORMAT", help="Write this format; default: each row in its own.")
+@click.option("--to", metavar="FORMAT",
+              help="Write this format, or sft or dpo for training; default: each row in its own.")  # fmt: skip
 @output_options
 @run_options
 @row_options
@@ -25,6 +26,6 @@ def command(inputs: tuple[str, ...], *, keep: str, to: str | None, **asked: Any)
     what was done to FILE.manifest.json.  A row that is right as it is is kept byte for byte.
     """
     if to:
-        target(to)
+        check_target(to)
     told = do(inputs, job_of("clean", asked, options_of(asked, keep=keep, to=to or "")), asked)
     tell(told, as_json=asked["as_json"])

@@ -6,7 +6,8 @@ from typing import Any
 
 import click
 
-from ...batch.formats.table import FORMATS, target
+from ...batch.formats.table import FORMATS
+from ...batch.formats.writing import check_target
 from .common import do, job_of, options_of, output_options, row_options, run_options, tell
 
 TARGETS = ", ".join(name for name, row in FORMATS.items() if row.write is not None)
@@ -14,7 +15,8 @@ TARGETS = ", ".join(name for name, row in FORMATS.items() if row.write is not No
 
 @click.command(name="convert")
 @click.argument("inputs", nargs=-1, required=True, type=click.Path(exists=True))
-@click.option("--to", required=True, metavar="FORMAT", help=f"Format to write: {TARGETS}.")
+@click.option("--to", required=True, metavar="FORMAT", 
+              help=f"Format to write: {TARGETS}; or sft, dpo: without what was refused, or in pairs with it.")
 @click.option("--keep", type=click.Choice(["strict", "repaired", "all"]), default="all", show_default=True,
               help="Rows that are kept: right as they are, or repaired too, or all that can be read.")  # fmt: skip
 @output_options
@@ -25,6 +27,6 @@ def command(inputs: tuple[str, ...], *, to: str, keep: str, **asked: Any) -> Non
 
     Each row is read back: what does not come back is counted, and listed row by row in FILE.notes.jsonl.
     """
-    target(to)
+    check_target(to)
     told = do(inputs, job_of("convert", asked, options_of(asked, keep=keep, to=to)), asked)
     tell(told, as_json=asked["as_json"])
