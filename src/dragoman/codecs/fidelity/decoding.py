@@ -31,9 +31,10 @@ def decode_body(codec: Codec, body: Mapping[str, Any] | str | bytes) -> Response
 def decode_chunks(codec: Codec, chunks: Iterable[bytes]) -> Response:
     """The response in a stream's bytes, however they are cut."""
     decoder, assembler = codec.decode_stream(), Assembler()
+    feed, add = decoder.feed, assembler.add
     for frame in _frames(codec, chunks):
-        for event in decoder.feed(frame):
-            assembler.add(event)
+        for event in feed(frame):
+            add(event)
     for event in decoder.close():
         assembler.add(event)
     return assembler.response()

@@ -107,7 +107,8 @@ class _Decoder(RunDecoder):
         return events
 
     def _read_noise(self, body: JsonObject) -> None:
-        _gather(self._usage, mapping(body.get("usage")))
+        if usage := body.get("usage"):
+            _gather(self._usage, mapping(usage))
 
     def _only_field(self, body: JsonObject) -> tuple[str, JsonObject]:
         """The one field of a chunk's delta that says something, "" where there are others or none; and the delta."""

@@ -62,14 +62,23 @@ class Repeat:
 
     def read(self, body: dict[str, Any], event: str) -> list[Event] | None:
         """The events of a frame that differs in the string only, and in the noise; None for any other."""
-        holder, mine = self._find(body), self._holder
-        if holder is None or mine is None:
+        holder: Any = body
+        mine, key = self._holder, self._key
+        if mine is None or event != self._event:
             return None
-        mine[self._key] = string = holder[self._key]
-        for key in self.noise:
-            if key in body:
-                self._body[key] = body[key]
-        return self.emit(string) if body == self._body and event == self._event else None
+        try:
+            for step in self._steps:
+                holder = holder[step]
+            string = holder[key]
+        except (KeyError, IndexError, TypeError):
+            return None
+        if type(string) is not str:
+            return None
+        mine[key] = string
+        for name in self.noise:
+            if name in body:
+                self._body[name] = body[name]
+        return self.emit(string) if body == self._body else None
 
 
 class AnswerDecoder(ABC):
