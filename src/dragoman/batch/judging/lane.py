@@ -165,100 +165,92 @@ def _beside(row: Mapping[str, Any]) -> int:
     return marks
 
 
-def _judged(messages: list[Any], known: Known, marks: int, line: bytes) -> Sound | None:  # noqa: PLR0915
-    """What is to be said of these messages; one loop, for it is what most rows cost."""
-    tools, accepts = known.tools, known.accepts
-    loads = quick
+def _judged(messages: list[Any], known: Known, marks: int, line: bytes) -> Sound | None:
+    """What is to be said of these messages; whatever is not where it stands in the plainest row says nothing."""
+    try:
+        return _plainly(messages, known, marks, line)
+    except (KeyError, TypeError, AttributeError, ValueError, NotJson):
+        return None
+
+
+def _plainly(messages: list[Any], known: Known, marks: int, line: bytes) -> Sound | None:  # noqa: PLR0915
+    """The same; one loop, for it is what most rows cost.  Raises where something is not there or of another kind."""
+    tools, accepts, loads = known.tools, known.accepts, quick
     calls = 0
-    wrote = False
+    wrote = first = False
     objects = nine = None
     waiting: list[str] = []
     ids: set[str] = set()
     for message in messages:
-        if type(message) is not dict:
-            return None
         size = len(message)
         marks += size
-        role, content = message.get("role"), message.get("content")
-        if type(content) is str:
-            marks += content.count(":")
+        role = message["role"]
         if role == "assistant":
             if waiting:
                 return None
-            given = message.get("tool_calls")
             wrote = True
-            if size != 2 and not (size == 3 and given and "content" in message):
+            given = message.get("tool_calls")
+            content = message["content"]
+            if size != 2 and (size != 3 or not given):
                 if not message.keys() <= SPOKEN:
                     return None
                 for key in MORE:
                     marks += colons(message.get(key))
             if given is None:
-                if type(content) is not str or not content or not is_plain(content, tools):
+                if not content or not is_plain(content, tools):
                     return None
+                marks += content.count(":")
                 continue
-            if type(given) is not list or not given or (content is not None and type(content) is not str):
+            if content:
+                marks += content.count(":")
+            elif content is not None and type(content) is not str:
                 return None
             for one in given:
-                if type(one) is not dict or len(one) != 3 or one.get("type") != "function":
+                function = one["function"]
+                if len(one) != 3 or one["type"] != "function" or len(function) != 2:
                     return None
-                id_, function = one.get("id"), one.get("function")
-                if type(id_) is not str or not id_ or type(function) is not dict or len(function) != 2:
-                    return None
-                marks += 5
-                name: Any = function.get("name")
-                arguments: Any = function.get("arguments")
-                accept = accepts.get(name) if type(name) is str else None
-                if accept is None:
-                    return None
-                marks += name.count(":") + id_.count(":")
+                id_, name, arguments = one["id"], function["name"], function["arguments"]
+                accept = accepts[name]
                 text = type(arguments) is str
-                if text:
-                    try:
-                        value = loads(arguments)
-                    except NotJson:
-                        return None
-                else:
-                    value = arguments
-                if type(value) is not dict:
-                    return None
+                value = loads(arguments) if text else arguments
                 inner = len(value)
                 for key, member in value.items():
                     kind = type(member)
                     if kind is str:
                         inner += member.count(":")
-                    elif member is None:
-                        return None
                     elif kind is dict or kind is list:
                         inner += colons(member)
+                    elif member is None:
+                        return None
                     if ":" in key:
                         inner += key.count(":")
-                if text and arguments.count(":") != inner:
+                if (text and arguments.count(":") != inner) or not accept(value):
                     return None
-                marks += inner
-                if not accept(value):
+                marks += inner + 5 + id_.count(":")
+                if ":" in name:
+                    marks += name.count(":")
+                if not id_:
                     return None
-                if objects is None:
-                    objects = not text
+                if not first:
+                    first, objects = True, not text
                 nine = nine is not False and len(id_) == 9 and id_.isalnum()
                 waiting.append(id_)
             calls += len(waiting)
             ids.update(waiting)
-            if len(ids) != calls:
+            if not waiting or len(ids) != calls or type(given) is not list:
                 return None
-        elif type(content) is not str:
-            return None
         elif role == "tool":
-            answered: Any = message.get("tool_call_id")
-            if size != 3 or answered not in waiting:
+            if size != 3:
                 return None
+            answered = message["tool_call_id"]
             waiting.remove(answered)
-            marks += answered.count(":")
+            marks += answered.count(":") + message["content"].count(":")
         elif waiting or size != 2 or (role != "user" and (role != "system" or message is not messages[0])):
             return None
-    if not wrote:
-        return None
-    if line.count(b":") != marks or ESCAPED in line:
-        return None  # a key came twice, and its first value was lost
+        else:
+            marks += message["content"].count(":")
+    if not wrote or line.count(b":") != marks or ESCAPED in line:
+        return None  # nothing was written, or a key came twice and its first value was lost
     if nine and not objects:
         return "mistral", calls
     return ("trl" if objects or known.text else "openai"), calls

@@ -15,7 +15,7 @@ TARGETS = ", ".join(name for name, row in FORMATS.items() if row.write is not No
 
 @click.command(name="convert")
 @click.argument("inputs", nargs=-1, required=True, type=click.Path(exists=True))
-@click.option("--to", required=True, metavar="FORMAT", 
+@click.option("--to", required=True, metavar="FORMAT",
               help=f"Format to write: {TARGETS}; or sft, dpo: without what was refused, or in pairs with it.")
 @click.option("--keep", type=click.Choice(["strict", "repaired", "all"]), default="all", show_default=True,
               help="Rows that are kept: right as they are, or repaired too, or all that can be read.")  # fmt: skip
