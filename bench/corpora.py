@@ -1,6 +1,6 @@
 """Corpora through `dragoman batch`: rows and megabytes a second beside orjson alone, memory, and the engines.
 
-usage: bench/corpora.py [--rows N] [--folder DIR] [--ray] [--write].  Rows of the chat API are made once, as public
+usage: bench/corpora.py [--rows N] [--folder DIR] [--ray].  Rows of the chat API are made once, as public
 corpora have them: a system prompt, one to three rounds of one to three calls, JSON results, answers of a few sentences,
 two hundred sets of tools.  CPU seconds are those of all processes together.
 """
@@ -23,8 +23,10 @@ from dragoman.batch.options import Options
 from dragoman.batch.running.engine import run
 from dragoman.batch.running.job import Job
 
-WORDS = ("the weather report of tomorrow says that a flight from Oslo to Rome leaves at noon and costs less than the train "
-         "which a customer booked last week for two people with a suitcase each").split()  # fmt: skip
+WORDS = (
+    "the", "weather", "report", "tomorrow", "says", "that", "a", "flight", "from", "Oslo", "Rome", "leaves", "noon",
+    "and", "costs", "less", "than", "train", "which", "customer", "booked", "last", "week", "two", "people", "suitcase",
+)  # fmt: skip
 DISTINCT, SETS, MARK = 4000, 200, "@@@@@@@@@@"
 
 
@@ -79,7 +81,8 @@ def make(path: Path, rows: int) -> None:
 
 def cpu() -> float:
     """CPU seconds of this process and of those that ended under it."""
-    return sum(u.ru_utime + u.ru_stime for u in map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)))
+    used = map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return sum(one.ru_utime + one.ru_stime for one in used)
 
 
 def alone(path: Path) -> None:
