@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from dragoman import codecs, dialects
+from dragoman.batch.codes import CODES
+from dragoman.batch.formats.table import ROWS as CORPORA
 from dragoman.batch.scores.metrics import METRICS
 from dragoman.codecs.fidelity.losses import request_losses
 from dragoman.dialects.judge.rules import RULES
@@ -171,6 +173,27 @@ def _metrics() -> str:
     )
 
 
+def _corpora() -> str:
+    return table(
+        ["format", "written", "arguments", "several calls", "ids", "tools", "calls in text", "source"],
+        (
+            [
+                f"`{row.name}`", "yes" if row.write is not None else "", row.demands.arguments, row.demands.parallel,
+                row.demands.ids, row.demands.tools, f"`{row.demands.dialect}`" if row.demands.dialect else "",
+                row.source,
+            ]
+            for row in CORPORA
+        ),
+    )  # fmt: skip
+
+
+def _codes() -> str:
+    return table(
+        ["code", "weight", "means", "do"],
+        ([f"`{name}`", row.weight.name.lower(), row.means, row.do] for name, row in CODES.items()),
+    )
+
+
 TABLES: dict[str, tuple[str, Callable[[], str]]] = {
     "dialects": ("dialects.md", _dialects),
     "codecs": ("codecs.md", _codecs),
@@ -179,6 +202,8 @@ TABLES: dict[str, tuple[str, Callable[[], str]]] = {
     "profiles": ("providers.md", _profiles),
     "rules": ("judge.md", _rules),
     "metrics": ("scores.md", _metrics),
+    "corpora": ("batch.md", _corpora),
+    "codes": ("batch.md", _codes),
 }
 
 

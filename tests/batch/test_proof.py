@@ -1,4 +1,4 @@
-"""Render and parse back: what a chat template does to a row is found before anybody trains on it."""
+"""Render and parse back (docs/batch.md): what a chat template does to a row is found before anybody trains on it."""
 
 from __future__ import annotations
 
