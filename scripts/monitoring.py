@@ -130,6 +130,12 @@ ROWS: tuple[tuple[str, tuple[Panel, ...]], ...] = (
             f'{per_second("tokens", CACHED, "route")} / {per_second("tokens", INPUT, "route")}', "{{route}}"),),
             "percentunit", about="Falls where conversations do not stay at their route (affinity)."),
     )),
+    ("Shared state", (
+        Panel("Store answers", ((f'min by (store) ({series("store_up")})', "{{store}}"),),
+              about="0: away; requests go on without it, and what refers to something kept gets 503."),
+        Panel("Questions to the store, 95 %", ((quantile(0.95, "store_seconds", by="store"), "{{store}}"),), "s"),
+        Panel("Texts that were not kept", ((per_second("store_dropped", "", "store"), "{{store}}"),), "cps"),
+    )),
 )  # fmt: skip
 """The dashboard: rows of panels."""
 
@@ -191,6 +197,9 @@ ALERTS: tuple[Alert, ...] = (
           ratio(per_second("requests", 'status="429"', over="10m"), per_second("requests", over="10m"), 0.1), "10m",
           "info", "More than a tenth of requests are refused with 429.",
           "Limits of keys (per_minute, max_concurrent), [limits] max_concurrent, or the provider's own."),
+    Alert("DragomanStoreAway", f'min by (store) ({series("store_up")}) == 0', "2m", "warning",
+          "The store of shared state ({{ $labels.store }}) does not answer.",
+          "Limits hold as state_away of each key says, references get 503: is the server up, and near enough?"),
     Alert("DragomanBackgroundWaits", f"sum ({WAITING}) > 100", "15m", "warning",
           "More than 100 responses wait to be answered in the background.",
           "[limits] background says how many of a key run at a time; more replicas run more."),

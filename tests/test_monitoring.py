@@ -133,6 +133,8 @@ CASES: list[tuple[str, dict[str, str], bool]] = [
                                  'dragoman_requests_total{status="200"}': "0+5x120"}, True),
     ("DragomanMendsRising", {'dragoman_tool_calls_total{verdict="mended"}': "0+1x1500 1510+10x180"}, True),
     ("DragomanMendsRising", {'dragoman_tool_calls_total{verdict="mended"}': "0+1x1500 1502+2x180"}, False),
+    ("DragomanStoreAway", {'dragoman_store_up{store="redis"}': "0x120"}, True),
+    ("DragomanStoreAway", {'dragoman_store_up{store="redis"}': "1x120"}, False),
     ("DragomanBackgroundWaits", {'dragoman_background_responses{status="queued"}': "200x120"}, True),
 ]  # fmt: skip
 

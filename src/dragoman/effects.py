@@ -205,6 +205,45 @@ class Revise(Effect):
     change: Callable[[str | None], str | None]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Enter(Effect):
+    """Count one more request of `key`, under the name `lease`, unless a limit says no.  Reply: `Entered`.
+
+    Limits are of requests at the same time, and of requests and tokens in a minute; 0 for none.  `tokens` is what it
+    may cost.  Raises ProviderError (503) where nobody counts now.
+    """
+
+    key: str
+    lease: str
+    concurrent: int = 0
+    per_minute: int = 0
+    tokens_per_minute: int = 0
+    tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Entered:
+    """Whether a request came in: `refused` names the limit that says no ("" for none), `wait` in how many seconds to
+    come again; `at` is the second in which it was counted."""
+
+    refused: str
+    wait: float = 0.0
+    at: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Leave(Effect):
+    """It has ended, and cost `tokens` more (or fewer) than it came in with at second `at`.  Reply: None.
+
+    What cannot be said now is forgotten: its lease ends by itself.
+    """
+
+    key: str
+    lease: str
+    tokens: int = 0
+    at: int = 0
+
+
 class Cancelled(Exception):
     """The caller wants no more: raised in the machine, which ends what it has begun and asks for nothing new."""
 

@@ -173,8 +173,11 @@ class Clock:
 
 
 def come(at: AccessControl, config: GatewayConfig) -> None:
-    with at.enter(config, bearer()):
-        pass
+    async def go() -> None:
+        async with at.enter(config, bearer()):
+            pass
+
+    asyncio.run(go())
 
 
 def test_requests_of_a_minute_are_counted_and_then_forgotten() -> None:
@@ -196,8 +199,14 @@ def test_requests_of_a_minute_are_counted_and_then_forgotten() -> None:
 def test_a_refused_request_does_not_count_against_the_minute() -> None:
     clock = Clock()
     at, config = AccessControl(clock), GatewayConfig(access=(row(per_minute=1, max_concurrent=1),))
-    with at.enter(config, bearer()), pytest.raises(ProviderError, match="wait until one of them"):
-        come(at, config)
+
+    async def go() -> None:
+        async with at.enter(config, bearer()):
+            with pytest.raises(ProviderError, match="wait until one of them"):
+                async with at.enter(config, bearer()):
+                    pass
+
+    asyncio.run(go())
     clock.now = 60
     come(at, config)
 
@@ -205,9 +214,12 @@ def test_a_refused_request_does_not_count_against_the_minute() -> None:
 def test_each_key_has_a_minute_of_its_own() -> None:
     at, config = AccessControl(Clock()), GatewayConfig(access=(row(per_minute=1), row("bobs", "bob", per_minute=1)))
     come(at, config)
-    with at.enter(config, bearer("bobs")) as access:
-        assert access is not None
-        assert access.name == "bob"
+
+    async def name() -> str:
+        async with at.enter(config, bearer("bobs")) as access:
+            return access.name if access is not None else ""
+
+    assert asyncio.run(name()) == "bob"
 
 
 @every_front
@@ -272,13 +284,13 @@ def test_a_door_counts_down_when_its_guest_fails() -> None:
     at = AccessControl(Clock())
     inside = []
 
-    def fail() -> None:
-        with at.enter(GatewayConfig(), {}):
+    async def fail() -> None:
+        async with at.enter(GatewayConfig(), {}):
             inside.append(at.inside)
             raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
-        fail()
+        asyncio.run(fail())
     assert [*inside, at.inside] == [1, 0]
 
 

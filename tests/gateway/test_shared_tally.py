@@ -105,6 +105,39 @@ def test_keys_count_apart_and_a_refusal_does_not_count(two: tuple[SharedQuota, S
     assert not comes(here, bob)
 
 
+@pytest.mark.parametrize("shared", [True, False], ids=["several processes", "one process"])
+def test_tokens_of_a_minute_are_taken_as_estimated_and_settled_as_counted(
+    tmp_path: Path, clock: Clock, shared: bool
+) -> None:
+    here: Quota = SharedQuota(tmp_path, clock) if shared else Quota(clock)
+    there: Quota = SharedQuota(tmp_path, clock) if shared else here
+    alice = key(tokens_per_minute=100)
+    first, second = here.enter(alice, 60), there.enter(alice, 40)
+    with pytest.raises(ProviderError, match="100 tokens in a minute") as refused:
+        here.enter(alice, 1)
+    assert 0 < (refused.value.retry_after or 0) <= 61
+    there.leave(alice, -30, second)  # it cost 10
+    clock.now += 20
+    here.leave(alice, 15, first)  # and the other 75
+    assert there.enter(alice, 15)
+    with pytest.raises(ProviderError, match="tokens"):
+        here.enter(alice, 1)
+    clock.now += 42
+    assert here.enter(alice, 70)  # of the first minute 15 and 15 are left
+    with pytest.raises(ProviderError, match="tokens"):
+        there.enter(alice, 1)
+
+
+def test_what_costs_more_than_a_minute_comes_in_alone(two: tuple[SharedQuota, SharedQuota], clock: Clock) -> None:
+    here, there = two
+    alice = key(tokens_per_minute=100)
+    here.enter(alice, 1000)
+    with pytest.raises(ProviderError, match="tokens"):
+        there.enter(alice, 1)
+    clock.now += 62
+    there.enter(alice, 1000)
+
+
 def test_a_key_without_limits_costs_no_file(two: tuple[SharedQuota, SharedQuota], tmp_path: Path) -> None:
     for quota in two:
         quota.enter(key())

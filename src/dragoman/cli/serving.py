@@ -162,7 +162,7 @@ def _count_together(server: Server) -> None:
 
 def _keep_together(server: Server) -> None:
     """Each worker finds what another one keeps, for as long as this command runs."""
-    if not server.state_dir:
+    if not (server.state_dir or server.state):
         os.environ[STATE_DIR] = _directory("state")
 
 

@@ -126,9 +126,9 @@ class Gateway:
         self.held = held or HeldBytes()
         self.upstreams, self.observers, self.draining = upstreams, tuple(observers), draining
         self.stores: StateStores = stores or StateStores()
-        self.health: Health = Health()
+        self.health: Health = self.stores.health
         self.balancer: Balancer = Balancer()
-        self.access_control: AccessControl = AccessControl(time.monotonic, self.stores.quota)
+        self.access_control: AccessControl = AccessControl(time.monotonic, self.stores.counter)
         self.known_bodies: KnownBodies = KnownBodies(config.known_bytes)
         self.background: Background = Background(self.stores, self.access_control, self._count)
         self.events: Events = Events(self.stores, self.background, lambda: self.config.keep_alive)
@@ -139,6 +139,8 @@ class Gateway:
         self._loop: asyncio.AbstractEventLoop | None = None
         for metrics in self.metrics:
             metrics.health = self.health
+        if self.stores.keeper is not None:
+            self.stores.keeper.meters = self.metrics
         self.take(config)
 
     def take(self, config: GatewayConfig) -> None:
@@ -405,7 +407,7 @@ class Serve:
             query = scope.get("query_string", b"").decode("latin-1")
             if self._front.arrays and self._endpoint.stream and not wants_events(query):
                 send = ArrayOut(send)
-            with gateway.access_control.enter(config, headers, query) as access:
+            async with gateway.access_control.enter(config, headers, query, record) as access:
                 record.key = access.name if access is not None else ""
                 read = await self._body(scope, receive, send, config, record)
                 if read is not None:

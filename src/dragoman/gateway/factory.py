@@ -18,7 +18,7 @@ from .config.model import GatewayConfig
 from .config.words import CONFIG
 from .observers import log_as, observers
 from .reload import Watched
-from .state.stores import open_stores
+from .state.stores import stores_for
 
 log: logging.Logger = logging.getLogger("dragoman.gateway")
 
@@ -33,7 +33,7 @@ def from_file(path: Path) -> ASGIApp:
         watched=watched if server.reload else None,
         observers=observers(server, settings.config),
         drain_seconds=server.drain_seconds,
-        stores=open_stores(server.state_dir),
+        stores=stores_for(server),
     )
 
 
@@ -43,7 +43,7 @@ def from_config(server: Server, config: GatewayConfig) -> ASGIApp:
         config,
         observers=observers(server, config),
         drain_seconds=server.drain_seconds,
-        stores=open_stores(server.state_dir),
+        stores=stores_for(server),
     )
 
 

@@ -11,9 +11,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from copy import copy
 from dataclasses import dataclass
+from functools import reduce
 from itertools import islice
+from operator import or_
 
 from ..jsontext import to_json
+from ..memo import Backing
 from ..providers.authorize import Tokens
 from ..providers.route import Route
 from ..types import Tool
@@ -54,6 +57,7 @@ class Refusals:
 
 
 NOTHING = Refusals()
+ALL = Refusals(tools=True, constraint=True, schemas=frozenset({""}), demands=frozenset({""}))
 
 
 class Capabilities:
@@ -61,7 +65,7 @@ class Capabilities:
 
     `habits` are ways of writing calls that they have confirmed, `reasoning` is what they must get back and clients
     drop, `support` is whether backends read the tools they are sent, `tokens` are the providers' own; `owner` is whose
-    answers are asked for.
+    answers are asked for.  `refused` is what other processes were refused.
     """
 
     def __init__(
@@ -69,8 +73,10 @@ class Capabilities:
         reasoning: ReasoningStore | None = None,
         habits: Habits | None = None,
         support: ToolSupport | None = None,
+        refused: Backing[Refusals] | None = None,
     ) -> None:
         self._models: dict[tuple[str, str], Refusals] = {}
+        self._others = refused
         self.reasoning: ReasoningStore = ReasoningStore() if reasoning is None else reasoning
         self.habits: Habits = Habits() if habits is None else habits
         self.support: ToolSupport = ToolSupport() if support is None else support
@@ -95,13 +101,29 @@ class Capabilities:
 
     def refused(self, route: Route, model: str) -> Refusals:
         """The refusals of this model so far."""
-        return self._models.get((route.root(), model), NOTHING)
+        known = self._models.get((route.root(), model), NOTHING)
+        if self._others is None:
+            return known
+        return reduce(or_, self._others.get(list(_parts(route, model, ALL))).values(), known)
 
     def note(self, route: Route, model: str, refused: Refusals) -> None:
         """This model has refused that too."""
-        self._models[route.root(), model] = self.refused(route, model) | refused
+        known = self._models[route.root(), model] = self.refused(route, model) | refused
+        if self._others is not None:
+            self._others.put(_parts(route, model, known))
         if len(self._models) > MOST_MODELS:
             self._models.pop(next(iter(self._models)), None)
+
+
+def _parts(route: Route, model: str, refused: Refusals) -> dict[str, Refusals]:
+    """What is refused, each kind under a key of its own: of what several find out at once nothing is lost."""
+    kinds = {
+        "tools": Refusals(tools=refused.tools),
+        "constraint": Refusals(constraint=refused.constraint),
+        "schemas": Refusals(schemas=refused.schemas),
+        "demands": Refusals(demands=refused.demands),
+    }
+    return {f"{route.root()}\0{model}\0{kind}": part for kind, part in kinds.items() if part}
 
 
 def signed(tool: Tool) -> str:

@@ -75,6 +75,10 @@ SERVER = _object(
             "description": "Origins of web pages that may use the gateway, besides this machine's: https://chat.example.com",
         },
         "state_dir": _text("Directory of state that processes share; several workers make one of their own."),
+        "state": _text("Redis or Valkey (redis://HOST:6379/0) in place of state_dir: state that machines share."),
+        "namespace": _text("Name of this deployment in that store; all its processes have the same, others another."),
+        "state_key": _text("Secret that keys in that store are digested with: ${DRAGOMAN_STATE_KEY}."),
+        "state_timeout": _number("Seconds it has for an answer before requests go on without it.", 0.001, "number"),
     }
 )
 LIMITS = _object(
@@ -132,6 +136,12 @@ ACCESS = _object(
         ),
         "models": {"type": "array", "items": {"type": "string"}, "description": "Patterns of its models."},
         "per_minute": _number("Requests per minute; 0: no limit."),
+        "tokens_per_minute": _number("Tokens per minute, read and written, as providers count them; 0: no limit."),
+        "state_away": {
+            "enum": ["divide", "local", "refuse"],
+            "description": "Its limits while `server.state` is away: divided by the processes that live, whole in each "
+            "process, or no requests. Default: divide.",
+        },
         "max_concurrent": _number("Requests in flight; 0: no limit."),
         "inspect": _flag("Let it see exchanges of other keys at /inspect."),
     },

@@ -16,7 +16,7 @@ import re
 import ssl
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -39,7 +39,7 @@ from .errors import Complaint, complaints, shown
 from .json_schema import ORDERED
 from .litellm import Imported, convert
 from .model import PATIENCE, Access, Attachment, GatewayConfig, Limits, Mcp, Recordings
-from .words import FILE, MCP, RECORDINGS, YAML
+from .words import FILE, MCP, RECORDINGS, STATE_KEY, YAML
 
 REFERENCE = re.compile(r"\$\{(\w+)(?::-([^}]*))?\}")
 NOT_SET = "the environment variable {name} is not set; set it, or write ${{{name}:-}} where none is needed"
@@ -59,12 +59,20 @@ NO_HEADER = "this cannot stand in a header; give plain characters, without line 
 NO_CERTIFICATE = "there is no certificate for it; give its file as $.server.tls_cert"
 BAD_CERTIFICATE = "cannot be used for TLS: {why}; give a certificate and its key as PEM files without a password"
 NO_DIRECTORY = "{path} is no directory; name one, or a path where one can be made"
+NO_STATE = "no address of a store; write redis://HOST:6379/0 (rediss:// with TLS), or leave it out"
+TWO_STATES = "state is kept in one place; write state (many machines) or state_dir (one), and leave the other out"
+NO_NAMESPACE = "shared state needs a name of its own in the store: 1 to 128 letters, digits or '-_./'"
+NO_STATE_KEY = "keys in the store are digested with a secret of at least 16 characters; set DRAGOMAN_STATE_KEY"
+STATE_URL, NAMESPACE = re.compile(r"(?:(?:redis|valkey)s?|unix)://."), re.compile(r"[A-Za-z0-9_./-]{1,128}")
+LEAST_SECRET = 16
 NO_MODEL = 'no model is served; write [default] and, below it, route = "provider/model" (or [models.NAME])'
 NO_SERVER = "no MCP server is named {name!r}; name one of mcpServers: {known}"
 MODELS = "$.models"
 NO_SHARING = 'weights count where requests are shared; write balance = "weighted" (or "least_in_flight")'
 NO_WEIGHT = "no route has a weight above 0, so none would get a request; give one to a route at least"
 HEADER_NAME, HEADER_VALUE = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"), re.compile(r"[\t\x20-\x7e\x80-\xff]*")
+RIGHTS = ("per_minute", "max_concurrent", "tokens_per_minute", "state_away", "inspect")
+"""Fields of a key that are its rights."""
 SIZES = {"body", "upstream_bytes", "queue_bytes"}
 """Settings that are bytes."""
 PLAIN_PASSWORD = "write its password as ${NAME} and set the variable NAME; passwords do not belong into files"
@@ -89,6 +97,10 @@ class Server:
     tls_key: str = ""
     state_dir: str = ""
     recordings: Recordings = Recordings()  # noqa: RUF009
+    state: str = field(default="", repr=False)
+    namespace: str = ""
+    state_key: str = field(default="", repr=False)
+    state_timeout: float = 0.05
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -275,7 +287,7 @@ class _Reader:
                 if value and value in seen:
                     self._complain(path, TWICE.format(what=what))
                 seen.add(value)
-            rights = {key: row[key] for key in ("per_minute", "max_concurrent", "inspect") if key in row}
+            rights = {key: row[key] for key in RIGHTS if key in row}
             yield Access(name=row["name"], sha256=digest, models=tuple(row.get("models", ("*",))), **rights)
 
     def _server(self) -> Server:
@@ -288,7 +300,22 @@ class _Reader:
             self._complain("$.server.tls_cert", BAD_CERTIFICATE.format(why=why))
         if server.state_dir and Path(server.state_dir).exists() and not Path(server.state_dir).is_dir():
             self._complain("$.server.state_dir", NO_DIRECTORY.format(path=server.state_dir))
-        return server
+        return self._shared_state(server) if server.state else server
+
+    def _shared_state(self, server: Server) -> Server:
+        """A store of many machines, with what it demands."""
+        url, key = self._filled(server.state, "$.server.state"), server.state_key.strip()
+        if url and not STATE_URL.match(url):
+            self._complain("$.server.state", NO_STATE)
+        if server.state_dir:
+            self._complain("$.server.state_dir", TWO_STATES)
+        if not NAMESPACE.fullmatch(server.namespace):
+            self._complain("$.server.namespace", NO_NAMESPACE)
+        plain = key and not REFERENCE.fullmatch(key) and key != self._environ.get(STATE_KEY, "").strip()
+        key = self._filled(key, "$.server.state_key")
+        if plain or len(key) < LEAST_SECRET:
+            self._complain("$.server.state_key", PLAIN_KEY if plain else NO_STATE_KEY)
+        return replace(server, state=url, state_key=key)
 
     def _complain(self, path: str, message: str) -> None:
         self.wrong.append(Complaint(path, message))

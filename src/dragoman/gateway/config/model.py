@@ -19,6 +19,9 @@ from ...providers.route import Route
 from ...server_tools.machine import DEFAULT_POLICY
 from ...types import NOTHING
 
+StateAway = Literal["divide", "local", "refuse"]
+"""What a limit is while the store that counts it is away: the limit divided by the processes that lived last, the whole
+limit in each process, or nothing: such requests are refused."""
 Routes = Route | Sequence[Route]
 """Where a model goes: one place, or several in the order in which they are asked."""
 PATIENCE = 10.0
@@ -84,6 +87,8 @@ class Access:
 
     models          patterns (`qwen*`) of the models it may ask for
     per_minute      requests it may begin in a minute, 0 for no limit;  max_concurrent  at the same time
+    tokens_per_minute  tokens it may use in a minute, read and written, as providers count them
+    state_away      what limits are while the store that counts them is away: `divide`, `local` or `refuse`
     inspect         whether it sees at /inspect what was asked with other keys too
     """
 
@@ -92,6 +97,8 @@ class Access:
     models: tuple[str, ...] = ("*",)
     per_minute: int = 0
     max_concurrent: int = 0
+    tokens_per_minute: int = 0
+    state_away: StateAway = "divide"
     inspect: bool = False
 
     def allows(self, model: str) -> bool:

@@ -13,7 +13,7 @@ import asyncio
 import logging
 from collections import defaultdict
 from collections.abc import AsyncIterator, Callable
-from contextlib import ExitStack, asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 
 from ...effects import PerformAsync
@@ -217,15 +217,15 @@ class Background:
         """Within this block it is its turn, and it counts as a request of its key."""
         key = job.opening.owner, job.config.limits.background
         access = replace(job.access, per_minute=0) if job.access is not None else None  # it was counted when it came
-        async with self._turns.setdefault(key, asyncio.Semaphore(key[1])):
-            with ExitStack() as inside:
-                while True:
-                    try:
-                        inside.enter_context(self._access_control.occupy(job.config, access))
-                        break
-                    except ProviderError:
-                        await asyncio.sleep(LOOK)
-                yield
+        async with self._turns.setdefault(key, asyncio.Semaphore(key[1])), AsyncExitStack() as inside:
+            while True:
+                try:
+                    visit = self._access_control.occupy(job.config, access, job.record)
+                    await inside.enter_async_context(visit)
+                    break
+                except ProviderError:
+                    await asyncio.sleep(LOOK)
+            yield
 
     # ── all of them ──────────────────────────────────────────────────────────
 

@@ -154,7 +154,7 @@ class Passing:
         try:
             gateway.unless_draining()
             query = scope.get("query_string", b"").decode("latin-1")
-            with gateway.access_control.enter(config, record.headers, query) as access:
+            async with gateway.access_control.enter(config, record.headers, query, record) as access:
                 record.key = access.name if access is not None else ""
                 asks = scope["method"] == "POST" and not self.passage.rest
                 body = await read_body_of(scope, receive, config) if asks else Body()

@@ -27,7 +27,7 @@ from ..config.load import Settings, dialect_of, load, read
 from ..config.model import GatewayConfig
 from ..config.words import CONFIG, FILE, INSPECT, MCP
 from ..observers import watching
-from ..state.stores import open_stores
+from ..state.stores import stores_for
 from ..telemetry.exchange_record import Observer
 from ..telemetry.logs import OURS, ROOT, Blotted, Logs, hidden
 from ..upstream import NothingFound, look, named_route
@@ -80,7 +80,7 @@ class Plan:
         server, config = self.settings.server, await self._config()
         _BLOTTED.secrets |= hidden(config)
         observers: list[Observer] = [Logs(), self.reports, *watching(server, self.environ)]
-        return create_app(config, self.peer, observers=observers, stores=open_stores(server.state_dir))
+        return create_app(config, self.peer, observers=observers, stores=stores_for(server))
 
     async def _config(self) -> GatewayConfig:
         config, unasked = self.settings.config, self.unasked

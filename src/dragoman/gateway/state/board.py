@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Generic, TypeVar
 
 from ...effects import Address
+from ...memo import Recent
 from .keeper import Keeper, Mark, Unreachable
 
 T = TypeVar("T")
@@ -32,7 +33,7 @@ class Board:
 
     def get(self, address: Address) -> str | None:
         """The text there."""
-        return self._noted.get(address) or self._known.get(address)
+        return self._noted[address] if address in self._noted else self._known.get(address)
 
     def of_kind(self, kind: str) -> dict[str, str]:
         """All texts of a kind, by key."""
@@ -66,17 +67,23 @@ class Drawer(Generic[T]):
 
     def __init__(self, board: Board, kind: str, write: Callable[[T], str], read: Callable[[str], T]) -> None:
         self._board, self._kind, self._write, self._read = board, kind, write, read
+        self._made: Recent[str, tuple[str, T]] = Recent(MOST)
 
     def get(self, keys: Sequence[str]) -> dict[str, T]:
         """The values of those of `keys` that are known."""
         found: dict[str, T] = {}
         for key in keys:
             text = self._board.get((self._kind, key))
-            if text is not None:
+            if text is None:
+                continue
+            made = self._made.get(key)
+            if made is None or made[0] != text:
                 try:
-                    found[key] = self._read(text)
+                    made = text, self._read(text)
                 except (TypeError, ValueError):
                     continue  # of another version: as good as not kept
+                self._made.put(key, made)
+            found[key] = made[1]
         return found
 
     def keys(self) -> list[str]:

@@ -25,6 +25,8 @@ NOTE = "note"
 class Embedded:
     """The store in `file`."""
 
+    kind: str = "sqlite"
+
     def __init__(self, file: SqliteCache) -> None:
         self._file = file
         self._thread: ThreadPoolExecutor | None = None

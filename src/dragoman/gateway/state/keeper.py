@@ -7,17 +7,20 @@ up to `WAITING` bytes, is found here meanwhile, and is written as soon as it may
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Protocol
 
-from ...effects import Address, Effect, PerformAsync, Recall, Retain, Revise
+from ...effects import Address, Effect, Enter, Entered, Leave, PerformAsync, Recall, Retain, Revise
 from ...errors import ErrorKind, ProviderError
 
 WAITING = 16 * 1024 * 1024
 """Characters that wait to be written."""
+PIECE = 256 * 1024
+"""Characters that are written at a time once they may be."""
 DOWN = "what is kept here cannot be read at this moment; send the request again"
-KEPT = frozenset({Recall, Retain, Revise})
+KEPT = frozenset({Recall, Retain, Revise, Enter, Leave})
 """The effects that are performed here."""
 Change = Callable[[str | None], str | None]
 Mark = Any
@@ -30,6 +33,9 @@ class Unreachable(Exception):
 
 class Store(Protocol):
     """A store that processes share.  Every method raises Unreachable where it cannot be asked now."""
+
+    kind: str
+    """What it is called in metrics."""
 
     async def read(self, addresses: Sequence[Address]) -> Mapping[Address, str]:
         """The texts at those of `addresses` where one is kept."""
@@ -53,25 +59,45 @@ class Store(Protocol):
         """Let go of it."""
 
 
-class Meter:
-    """Counts what becomes of a store's questions: this one, nothing."""
+class Counting(Store, Protocol):
+    """A store that counts what keys ask, too."""
 
-    def asked(self, seconds: float, *, up: bool) -> None:
+    replicas: int
+    """Processes that live, as far as is known."""
+    offset: float
+    """Seconds by which its clock is ahead of ours."""
+
+    async def enter(self, entry: Enter) -> Entered:
+        """Let a request in, or say why not."""
+
+    async def leave(self, gone: Leave) -> None:
+        """A request has ended."""
+
+    async def renew(self, held: Mapping[str, Sequence[str]]) -> None:
+        """The leases of these keys are still held."""
+
+
+class Meter(Protocol):
+    """Whoever counts what becomes of a store's questions."""
+
+    def store_asked(self, store: str, seconds: float, *, up: bool) -> None:
         """A question took so long, and was answered or not."""
 
-    def dropped(self, rows: int) -> None:
+    def store_dropped(self, store: str, rows: int) -> None:
         """So many texts are not kept."""
 
 
 class Keeper:
-    """Performs with `store`; `meter` is told what becomes of it."""
+    """Performs with `store`; `meters` are told what becomes of it."""
 
-    meter: Meter
+    meters: Sequence[Meter]
+    store: Store
 
     def __init__(self, store: Store, waiting: int = WAITING) -> None:
-        self.store, self.meter = store, Meter()
+        self.store, self.meters = store, ()
         self._limit, self._size = waiting, 0
         self._waiting: dict[Address, str | None] = {}
+        self._flushing = asyncio.Lock()
 
     def performing(self, perform: PerformAsync) -> PerformAsync:
         """`perform`, and what is performed here."""
@@ -90,7 +116,28 @@ class Keeper:
                 return await self._retain(rows)
             case Revise(address, change):
                 return await self._revise(address, change)
+            case Enter():
+                return await self._counted(self._counting.enter(effect))
+            case Leave():
+                return await self._counted(self._counting.leave(effect))
         raise TypeError(f"a keeper does not perform {type(effect).__name__}")
+
+    @property
+    def counting(self) -> Counting | None:
+        """The store, where it counts."""
+        return self.store if hasattr(self.store, "enter") else None  # type: ignore[return-value]
+
+    @property
+    def _counting(self) -> Counting:
+        counting = self.counting
+        assert counting is not None, "this store does not count"
+        return counting
+
+    async def _counted(self, asking: Awaitable[Any]) -> Any:
+        try:
+            return await self.ask(asking)
+        except Unreachable as error:
+            raise unreachable() from error
 
     async def flush(self) -> None:
         """Write what waits, as far as that is possible now."""
@@ -112,7 +159,9 @@ class Keeper:
             up = True
             raise
         finally:
-            self.meter.asked(time.perf_counter() - began, up=up)
+            seconds = time.perf_counter() - began
+            for meter in self.meters:
+                meter.store_asked(self.store.kind, seconds, up=up)
 
     async def _recall(self, addresses: Sequence[Address]) -> Mapping[Address, str]:
         waiting = self._waiting
@@ -128,9 +177,12 @@ class Keeper:
 
     async def _retain(self, rows: Mapping[Address, str]) -> bool:
         try:
-            if self._waiting:
-                await self._flush()
-            await self.ask(self.store.write(rows))
+            if self._waiting.keys() & rows.keys():
+                async with self._flushing:  # what is older must not be written later
+                    await self.ask(self.store.write(rows))
+                    self._forget(*rows)
+            else:
+                await self.ask(self.store.write(rows))
         except Unreachable:
             self._wait(rows)
             return False
@@ -138,8 +190,9 @@ class Keeper:
 
     async def _revise(self, address: Address, change: Change) -> None:
         try:
-            if self._waiting:
-                await self._flush()
+            if address in self._waiting:
+                async with self._flushing:
+                    await self._write({address: self._waiting.get(address)})
             await self.ask(self.store.change(address, change))
         except Unreachable as error:
             if address not in self._waiting:
@@ -147,31 +200,41 @@ class Keeper:
             self._wait({address: change(self._waiting[address])})
 
     async def _flush(self) -> None:
-        rows = {address: text for address, text in self._waiting.items() if text is not None}
-        gone = [address for address, text in self._waiting.items() if text is None]
+        async with self._flushing:
+            while self._waiting:
+                some, size = dict[Address, str | None](), 0
+                for address, text in self._waiting.items():
+                    some[address] = text
+                    size += len(text or "")
+                    if size >= PIECE:
+                        break
+                await self._write(some)
+
+    async def _write(self, some: Mapping[Address, str | None]) -> None:
+        """Write these, which wait."""
+        rows = {address: text for address, text in some.items() if text is not None}
         if rows:
             await self.ask(self.store.write(rows))
-        for address in gone:
+        for address in some.keys() - rows.keys():
             await self.ask(self.store.change(address, lambda _: None))
-        for address, text in (*rows.items(), *((address, None) for address in gone)):
-            if self._waiting.get(address, 0) == text:  # else it was changed meanwhile
-                self._forget(address)
+        self._forget(*(address for address, text in some.items() if self._waiting.get(address, 0) == text))
 
     def _wait(self, rows: Mapping[Address, str | None]) -> None:
+        self._forget(*rows)
         for address, text in rows.items():
-            self._forget(address)
             self._waiting[address] = text
             self._size += len(text or "")
         dropped = 0
         while self._size > self._limit:
             self._forget(next(iter(self._waiting)))
             dropped += 1
-        if dropped:
-            self.meter.dropped(dropped)
+        for meter in self.meters if dropped else ():
+            meter.store_dropped(self.store.kind, dropped)
 
-    def _forget(self, address: Address) -> None:
-        if address in self._waiting:
-            self._size -= len(self._waiting.pop(address) or "")
+    def _forget(self, *addresses: Address) -> None:
+        for address in addresses:
+            if address in self._waiting:
+                self._size -= len(self._waiting.pop(address) or "")
 
 
 def unreachable() -> ProviderError:

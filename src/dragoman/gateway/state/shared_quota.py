@@ -22,7 +22,7 @@ from math import inf
 from pathlib import Path
 
 from ..config.model import Access
-from .quota import MINUTE, Quota, too_many, too_often
+from .quota import MINUTE, Quota, is_limited, too_many, too_much, too_often
 
 try:
     import fcntl
@@ -31,7 +31,7 @@ except ImportError:  # a system without such locks: there every process counts f
 
 log: logging.Logger = logging.getLogger("dragoman.gateway")
 
-FILE = "limits-1"
+FILE = "limits-2"
 """Its name; the number is that of its form."""
 SEATS = 64
 """How many processes can count together."""
@@ -44,8 +44,12 @@ SEATED, BEGUN = struct.Struct(f"={SEATS}I"), struct.Struct(f"={CELLS}I")
 SEATS_AT = NAME.size
 BEGUN_AT = SEATS_AT + SEATED.size
 SECONDS_AT = BEGUN_AT + BEGUN.size
-SIZE = SECONDS_AT + BEGUN.size
-"""Bytes for one key: whose they are, how many each process has, and of each cell how many began, and its second."""
+TOKENS_AT = SECONDS_AT + BEGUN.size
+TOKEN_SECONDS_AT = TOKENS_AT + BEGUN.size
+SIZE = TOKEN_SECONDS_AT + BEGUN.size
+"""Bytes for one key: whose they are, how many each process has, and of each cell how many began and its second, and the
+tokens they cost and their second."""
+MOST = 2**32 - 1
 FREE = bytes(NAME.size)
 
 PATIENCE, IMPATIENCE, PAUSE = 1.0, 0.005, 0.0002
@@ -73,26 +77,29 @@ class SharedQuota(Quota):
     def __del__(self) -> None:
         self.close()
 
-    def enter(self, access: Access) -> None:
-        """One more request.  Raises ProviderError (429) for one too many."""
-        if access.max_concurrent or access.per_minute:
+    def enter(self, access: Access, tokens: int = 0) -> int:
+        """One more request; gives the second.  Raises ProviderError (429) for one too many."""
+        if is_limited(access):
             now = self._clock()
             try:
                 table = self._usable(now)
                 if table is not None:
-                    table.enter(access, self._inside[access.name], self._clock)
-                    self._count(access)
-                    return
+                    at = table.enter(access, self._inside[access.name], tokens, self._clock)
+                    self._count(access, tokens, now)
+                    return at
             except OSError as error:
                 self._failed(error, now)
-        super().enter(access)
+        return super().enter(access, tokens)
 
-    def leave(self, access: Access) -> None:
-        """It has ended."""
-        super().leave(access)
-        if access.max_concurrent and self._table is not None:
+    def leave(self, access: Access, more: int = 0, at: int = 0) -> None:
+        """It has ended, and cost `more` tokens than it came in with at second `at`."""
+        super().leave(access, more, at)
+        if self._table is not None:
             try:
-                self._table.sit(access.name, self._inside[access.name])
+                if access.max_concurrent:
+                    self._table.sit(access.name, self._inside[access.name])
+                if more and access.tokens_per_minute:
+                    self._table.settle(access.name, more, at, self._clock)
             except OSError as error:
                 self._failed(error, self._clock())
 
@@ -141,8 +148,10 @@ class _Table:
             self.close()
             raise
 
-    def enter(self, access: Access, inside: int, clock: Callable[[], float]) -> None:
-        """One more of this key, of which this process has `inside`.  Raises ProviderError (429) for one too many.
+    def enter(self, access: Access, inside: int, tokens: int, clock: Callable[[], float]) -> int:
+        """One more of this key, of which this process has `inside`; gives the second.
+
+        Raises ProviderError (429) for one too many.
 
         The clock is read while the file is ours: whoever waited for it came in when it got it.
         """
@@ -152,10 +161,32 @@ class _Table:
             row = os.pread(self._file, SIZE, at).ljust(SIZE, b"\0")
             if access.max_concurrent:
                 self._check_inside(access, at, row, inside)
+            now = clock()
             if access.per_minute:
-                self._begin(access, at, row, clock())
+                self._check_begun(access, row, now)
+            if access.tokens_per_minute:
+                self._check_tokens(access, row, tokens, now)
+                self._add(at + TOKENS_AT, row[TOKENS_AT:], int(now), tokens)
+            if access.per_minute:
+                self._add(at + BEGUN_AT, row[BEGUN_AT:], int(now), 1)
             if access.max_concurrent:
                 self._sit(at, self._seat, inside + 1)
+            return int(now)
+        finally:
+            fcntl.flock(self._file, fcntl.LOCK_UN)
+
+    def settle(self, name: str, more: int, second: int, clock: Callable[[], float]) -> None:
+        """A request of that second cost so many tokens more: counted now; or fewer: counted no more."""
+        if name not in self._places:
+            return
+        self._come_alone()
+        try:
+            at = self._places[name]
+            cells = os.pread(self._file, 2 * BEGUN.size, at + TOKENS_AT).ljust(2 * BEGUN.size, b"\0")
+            if more > 0:
+                self._add(at + TOKENS_AT, cells, int(clock()), more)
+            elif NUMBER.unpack_from(cells, BEGUN.size + NUMBER.size * (second % CELLS))[0] == second:
+                self._add(at + TOKENS_AT, cells, second, more)
         finally:
             fcntl.flock(self._file, fcntl.LOCK_UN)
 
@@ -183,21 +214,27 @@ class _Table:
         if sum(seated) >= access.max_concurrent and self._living(at, seated) >= access.max_concurrent:
             raise too_many(access)
 
-    def _begin(self, access: Access, at: int, row: bytes, now: float) -> None:
-        second = int(now)
-        begun = BEGUN.unpack_from(row, BEGUN_AT)
-        if sum(begun) >= access.per_minute:  # at most so many, for some may be older than a minute
-            seconds = BEGUN.unpack_from(row, SECONDS_AT)
-            lately = [(then, n) for then, n in zip(seconds, begun, strict=True) if n and abs(second - then) <= MINUTE]
-            if sum(n for _, n in lately) >= access.per_minute:
-                raise too_often(access, min(then for then, _ in lately) + CELLS - now)
+    def _check_begun(self, access: Access, row: bytes, now: float) -> None:
+        if sum(BEGUN.unpack_from(row, BEGUN_AT)) < access.per_minute:  # at most so many: some may be older
+            return
+        total, first = _lately(row, BEGUN_AT, int(now))
+        if total >= access.per_minute:
+            raise too_often(access, first + CELLS - now)
+
+    def _check_tokens(self, access: Access, row: bytes, tokens: int, now: float) -> None:
+        total, first = _lately(row, TOKENS_AT, int(now))
+        if total and total + tokens > access.tokens_per_minute:
+            raise too_much(access, first + CELLS - now)
+
+    def _add(self, place: int, cells: bytes, second: int, more: int) -> None:
+        """Add to the cell of this second; `cells` are what stands at `place`: the numbers, and their seconds."""
         cell = NUMBER.size * (second % CELLS)
         count = 0
-        if NUMBER.unpack_from(row, SECONDS_AT + cell)[0] == second:
-            count = begun[second % CELLS]
+        if NUMBER.unpack_from(cells, BEGUN.size + cell)[0] == second:
+            count = NUMBER.unpack_from(cells, cell)[0]
         else:
-            os.pwrite(self._file, NUMBER.pack(second), at + SECONDS_AT + cell)
-        os.pwrite(self._file, NUMBER.pack(count + 1), at + BEGUN_AT + cell)
+            os.pwrite(self._file, NUMBER.pack(second), place + BEGUN.size + cell)
+        os.pwrite(self._file, NUMBER.pack(min(MOST, max(0, count + more))), place + cell)
 
     def _sit(self, at: int, seat: int, inside: int) -> None:
         os.pwrite(self._file, NUMBER.pack(max(inside, 0)), at + SEATS_AT + NUMBER.size * seat)
@@ -279,6 +316,13 @@ class _Table:
                 self._stands = True
                 return
             time.sleep(PAUSE)
+
+
+def _lately(row: bytes, place: int, second: int) -> tuple[int, int]:
+    """The sum of the cells of the last minute, and the first of their seconds."""
+    numbers, seconds = BEGUN.unpack_from(row, place), BEGUN.unpack_from(row, place + BEGUN.size)
+    found = [(then, n) for then, n in zip(seconds, numbers, strict=True) if n and abs(second - then) <= MINUTE]
+    return sum(n for _, n in found), min((then for then, _ in found), default=second)
 
 
 def _open(path: Path) -> int:

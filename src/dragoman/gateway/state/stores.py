@@ -12,32 +12,39 @@ import logging
 import time
 from collections.abc import Mapping
 from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeVar
+from urllib.parse import urlsplit, urlunsplit
 
 from ...effects import Close, Effect, Machine, Offload, PerformAsync, arun
+from ...errors import UsageError
+from ...fallback import Health
 from ...loop.journal.values import decode, encode
 from ...memo import Backing
 from ...server_tools.memory import Memory, Turns
-from ...turn.capabilities import Capabilities
+from ...turn.capabilities import Capabilities, Refusals
 from ...turn.habits import Habits, Written
 from ...turn.reasoning_store import ReasoningStore, ReplayState
 from ...turn.shared_cache import Shared
 from ...turn.tool_support import Finding, Support, ToolSupport
 from ...types import Message, Reasoning
+from ..config.load import Server
 from .board import LOOK, Board, Drawer
 from .contents import Contents
 from .conversations import Conversations
 from .embedded import Embedded
-from .keeper import Keeper, Unreachable
+from .keeper import Keeper, Store, Unreachable
 from .owned import Owned
-from .quota import Quota
+from .quota import Beside, Counter, Here, Quota
 from .response_items import Items
 from .responses import Responses
 from .runs import Runs
+from .shared_health import SharedHealth
 from .shared_quota import SharedQuota
 from .shelf import Shelf
 from .sqlite_cache import FILE, SqliteCache
+from .store_quota import StoreQuota
 
 T = TypeVar("T")
 
@@ -45,14 +52,17 @@ log: logging.Logger = logging.getLogger("dragoman.gateway")
 
 EVERY = 600.0
 """Seconds between two looks for what is too old."""
+NO_REDIS = "server.state names a Redis server, whose client is not installed; run: pip install 'dragoman[redis]'"
 UNUSABLE = "the directory %s cannot be used (%s); every process keeps for itself what others may need"
 
 
 class StateStores:
-    """The stores of one process; shared with others where they name the same `directory`."""
+    """The stores of one process; shared with others where they name the same `directory`, or ask the same `store`."""
 
-    def __init__(self, directory: Path | None = None) -> None:
-        self.keeper: Keeper | None = None if directory is None else Keeper(Embedded(SqliteCache(directory / FILE)))
+    def __init__(self, directory: Path | None = None, store: Store | None = None) -> None:
+        if store is None and directory is not None:
+            store = Embedded(SqliteCache(directory / FILE))
+        self.keeper: Keeper | None = None if store is None else Keeper(store)
         self.board: Board = Board()
         shared = self.keeper is not None
         self.items: Items = Items(shared=Shared("item", str, str, vital=True) if shared else None)
@@ -65,13 +75,28 @@ class StateStores:
         reasoning = ReasoningStore(Shared("call", _write_call, _read_call) if shared else None)
         habits: Backing[Written] | None = None
         tools: Backing[Finding] | None = None
+        refused: Backing[Refusals] | None = None
         if shared:
+            refused = Drawer(self.board, "refused", _write_refusals, _read_refusals)
             habits = Drawer(self.board, "habit", json.dumps, _read_habits)
             tools = Drawer(self.board, "support", json.dumps, _read_finding)
-        self.learned: Capabilities = Capabilities(reasoning, Habits(habits), ToolSupport(tools))
-        self.quota: Quota | SharedQuota = (
-            Quota(time.monotonic) if directory is None else SharedQuota(directory, time.monotonic)
-        )
+        self.learned: Capabilities = Capabilities(reasoning, Habits(habits), ToolSupport(tools), refused)
+        self.health: Health = SharedHealth(self.board, self._offset) if shared else Health()
+        self.counter: Counter = self._counted(directory)
+
+    def _offset(self) -> float:
+        """Seconds by which the store's clock is ahead of ours."""
+        counting = self.keeper.counting if self.keeper is not None else None
+        return counting.offset if counting is not None else 0.0
+
+    def _counted(self, directory: Path | None) -> Counter:
+        """Who counts what keys ask."""
+        counting = self.keeper.counting if self.keeper is not None else None
+        if self.keeper is not None and counting is not None:
+            return StoreQuota(self.keeper, counting, time.monotonic)
+        if directory is not None:
+            return Beside(SharedQuota(directory, time.monotonic))
+        return Here(Quota(time.monotonic))
 
     def performing(self, perform: PerformAsync) -> PerformAsync:
         """`perform`, and what machines ask of what is kept."""
@@ -97,11 +122,13 @@ class StateStores:
                     await self.keeper.store.tidy()
             await self.keeper.flush()
             await self.board.exchange(self.keeper)
+            if isinstance(self.counter, StoreQuota):
+                await self.counter.renew()
             await asyncio.sleep(min(every, LOOK))
 
     async def aclose(self) -> None:
         """Let go of the files."""
-        self.quota.close()
+        self.counter.close()
         if self.keeper is not None:
             await self.board.exchange(self.keeper)
             await self.keeper.flush()
@@ -124,6 +151,40 @@ def open_stores(place: str = "") -> StateStores:
         log.warning(UNUSABLE, directory, error)
         return StateStores()
     return StateStores(directory)
+
+
+def stores_for(server: Server) -> StateStores:
+    """The stores that the settings name.  Raises UsageError where what they need is not installed."""
+    if not server.state:
+        return open_stores(server.state_dir)
+    try:
+        redis_store = import_module(".redis_store", __package__)
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] != "redis":
+            raise
+        raise UsageError(NO_REDIS) from error
+    url = server.state.replace("valkey", "redis", 1) if server.state.startswith("valkey") else server.state
+    store = redis_store.RedisStore(
+        url, server.namespace, server.state_key, shown=shown(url), patience=server.state_timeout
+    )
+    return StateStores(store=store)
+
+
+def shown(url: str) -> str:
+    """The address without what it may hold of secrets."""
+    parts = urlsplit(url)
+    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
+
+
+def _write_refusals(refused: Refusals) -> str:
+    return json.dumps([refused.tools, refused.constraint, sorted(refused.schemas), sorted(refused.demands)])
+
+
+def _read_refusals(text: str) -> Refusals:
+    tools, constraint, schemas, demands = json.loads(text)
+    return Refusals(
+        tools=bool(tools), constraint=bool(constraint), schemas=frozenset(schemas), demands=frozenset(demands)
+    )
 
 
 def _read_turns(text: str) -> Turns:

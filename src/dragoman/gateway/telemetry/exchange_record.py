@@ -130,6 +130,13 @@ class ExchangeRecord:
     # ── what is known of it ──────────────────────────────────────────────────
 
     @property
+    def tokens(self) -> int | None:
+        """Tokens that all of it cost, as providers count them; None where none said so."""
+        usages = [attempt.response.usage for attempt in self.attempts if attempt.response is not None]
+        counted = [usage.total for usage in usages if usage is not None]
+        return sum(counted) if counted else None
+
+    @property
     def place(self) -> Place | None:
         """Who was asked last: who answered, where somebody did."""
         return self.attempts[-1].place if self.attempts else None

@@ -25,6 +25,7 @@ OTHER = "other"
 SECONDS = (0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600)
 """Upper bounds of the buckets: from a refusal at the door to a model that thinks for ten minutes."""
 
+BUCKETS = {"store_seconds": (0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 1)}
 COOLDOWN = "route_cooldown_until_timestamp_seconds"
 SHAPE = ("front", "model", "stream")
 COUNTED: dict[str, tuple[str, str, tuple[str, ...]]] = {
@@ -50,13 +51,16 @@ COUNTED: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "upstream_duration_seconds": ("Histogram", "Seconds of one upstream request.", ("route",)),
     "recordings": ("Counter", "Exchanges recorded.", ()),
     "recordings_dropped": ("Counter", "Exchanges that could not be recorded.", ("reason",)),
+    "store_up": ("Gauge", "Whether the store of shared state answered when it was asked last.", ("store",)),
+    "store_seconds": ("Histogram", "Seconds of one question to the store of shared state.", ("store",)),
+    "store_dropped": ("Counter", "Texts that could not be kept in the store of shared state.", ("store",)),
     COOLDOWN: ("Gauge", "Unix time at which a route's cooldown ends; 0 without one.", ("route",)),
 }
 """Every metric, after `dragoman_`: its kind, what it says, its labels."""
 
 TOGETHER = {
     "in_flight_requests": "livesum", "background_responses": "livesum", "upstream_in_flight_requests": "livesum",
-    COOLDOWN: "livemax",
+    "store_up": "livemin", COOLDOWN: "livemax",
 }  # fmt: skip
 """How the gauges of several processes make one."""
 UNREPORTED = ("native", "native", "accepted")
@@ -82,7 +86,7 @@ class Metrics:
         self.health: Health | None = None
 
     def _make(self, name: str, kind: str, text: str, labels: tuple[str, ...]) -> Any:
-        more: dict[str, Any] = {"buckets": SECONDS} if kind == "Histogram" else {}
+        more: dict[str, Any] = {"buckets": BUCKETS.get(name, SECONDS)} if kind == "Histogram" else {}
         if name in TOGETHER:
             more["multiprocess_mode"] = TOGETHER[name]
         return getattr(self._library, kind)(f"dragoman_{name}", text, labels, registry=self._registry, **more)
@@ -105,6 +109,14 @@ class Metrics:
     def not_recorded(self, reason: str, count: int) -> None:
         """So many could not be."""
         self._made["recordings_dropped"].labels(reason).inc(count)
+    def store_asked(self, store: str, seconds: float, *, up: bool) -> None:
+        """A store of this kind was asked, and answered or not."""
+        self._made["store_up"].labels(store).set(int(up))
+        self._made["store_seconds"].labels(store).observe(seconds)
+
+    def store_dropped(self, store: str, rows: int) -> None:
+        """So many texts could not be kept."""
+        self._made["store_dropped"].labels(store).inc(rows)
 
     def exchange_began(self, record: ExchangeRecord) -> None:
         """One more is being served."""
