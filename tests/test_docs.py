@@ -26,6 +26,7 @@ FILES = {
     "tools.json": json.dumps([{"name": "read_file", "parameters": {"type": "object"}}]),
     "chat_template.jinja": (ROOT / "tests" / "vectors" / "learn" / "qwen25.jinja").read_text(encoding="utf-8"),
     "outputs.jsonl": (ROOT / "tests" / "vectors" / "learn" / "outputs" / "dev-do_with.jsonl").read_text(encoding="utf-8"),
+    "rows.jsonl": json.dumps({"messages": [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello."}]}),
     "dragoman.toml": "[models.small]\nroute = \"ollama/qwen3:8b\"\n",
     "request.json": json.dumps({"model": "m", "messages": [{"role": "user", "content": "Hello"}]}),
 }
