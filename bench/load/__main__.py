@@ -16,6 +16,7 @@ import os
 import shutil
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -40,6 +41,10 @@ SAID = {
 ACROSS = [("anthropic_messages", CHAT), (CHAT, "anthropic_messages"), ("openai_responses", CHAT)]
 FEW, MANY = 50, 850
 OPEN = 1000
+RECORDINGS, DATABASE, POSTGRES = "DRAGOMAN_RECORDINGS_URL", "BENCH_POSTGRES", "PostgreSQL"
+"""Where the gateway records; where this bench finds a database for it, which is left out otherwise."""
+WRITTEN = 1.0
+"""Seconds after which everything recorded is written."""
 BUSY = 1.0
 """Seconds of CPU that a process spends only if it serves: those that mind others spend less."""
 
@@ -105,6 +110,36 @@ class Bench:
                         f"{messages:,}", f"{tools:,}", name, _micro(cost.cpu), f"{cost.cpu / least:.1f}",
                         f"{cost.rate:,.0f}", f"{cost.median * 1000:.1f}",
                     ]  # fmt: skip
+
+    def recordings(self) -> Iterator[list[str]]:
+        """What recording adds to a request, written and all."""
+        file = Path(tempfile.mkdtemp()) / "recordings.sqlite"
+        stores = {"nowhere": "", "SQLite": str(file), POSTGRES: os.environ.get(DATABASE, "")}
+        for messages, tools in ((1, 10), (101, 10)):
+            least = 0.0
+            for store, url in stores.items():
+                for content in ("false", "true") if url else ("",):
+                    if store == POSTGRES and not url:
+                        continue
+                    question, count = Question("text", messages, tools), 400 if messages == 1 else 160
+                    cost = self._recorded(url, content, question, count)
+                    least = least or cost
+                    what = {"true": "with content", "false": "without content", "": ""}[content]
+                    yield [f"{messages:,}", store, what, _micro(cost), f"{cost / least - 1:+.1%}"]
+
+    def _recorded(self, url: str, content: str, question: Question, count: int) -> float:
+        """Seconds of CPU of a request, until what was recorded of it is written."""
+        os.environ.update({RECORDINGS: url, f"{RECORDINGS.removesuffix('URL')}CONTENT": content or "false"})
+        count = self._count(count, "")
+        with gateway(self._upstream, CHAT, "native") as server:
+            per_request(server, CHAT, question, count=max(8, count // 8))
+            time.sleep(WRITTEN)
+            before = server.cpu()
+            per_request(server, CHAT, question, count=count)
+            time.sleep(WRITTEN)
+            spent = server.cpu() - before
+        os.environ.pop(RECORDINGS)
+        return spent / count
 
     # ── streams ──────────────────────────────────────────────────────────────
 
@@ -177,6 +212,7 @@ PARTS: Mapping[str, tuple[str, Sequence[str]]] = {
     "requests": (
         "Requests, whole answers", ("messages", "tools", "through", "CPU µs/request", "×", "requests/s", "p50 ms"),
     ),
+    "recordings": ("Recordings", ("messages", "recorded in", "what", "CPU µs/request", "more")),
     "streams": ("Streams of OpenAI's chat API", ("an answer of", "how", "through", "CPU µs/chunk", "×")),
     "wires": (
         "Streams of text, burst, every API", ("client speaks", "model speaks", "CPU µs/chunk", "pass-through", "×"),
