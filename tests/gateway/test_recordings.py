@@ -8,6 +8,8 @@ import resource
 import signal
 import stat
 import threading
+import time
+import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -31,9 +33,12 @@ from dragoman.providers.rows import COMPATIBLE
 from dragoman.providers.spec import Tools
 from tests.support import postgres
 from tests.support.asgi import call
+from tests.support.clocks import LONG
 from tests.support.gateways import DOWN, FENCE, KEY, PATHS, ask, asking, bearer, every_front, row
 from tests.support.inspecting import SECRET, look, see, tell
 from tests.support.postgres import Cluster
+from tests.support.processes import CHAT as CHAT_BODY
+from tests.support.processes import post, serving_process
 from tests.support.recorded import TODAY, gateway, plain_row, reading, settled, storing
 from tests.support.upstreams import ScriptedReply, model, refusal, text_reply
 
@@ -554,13 +559,36 @@ def test_a_full_disk_slows_nothing_and_is_counted(tmp_path: Path) -> None:
         assert recorder.writer.written >= 2
 
 
-def test_two_workers_of_two_gateways_write_and_one_inspector_shows_all(where: str) -> None:
+def test_without_content_and_with_it_gateways_write_beside_each_other(where: str) -> None:
     with storing(where) as one, storing(where) as two, storing(where, content=False) as three:
         for recorder, name in ((one, "first"), (two, "second"), (three, "third")):
             app = gateway(model("openai_chat", text_reply(name)), recorder)
             ask(app, "openai_chat", stream=False)
             settled(recorder.writer, 1)
         assert [line["answer"] for line in see(app, "exchanges")["rows"]] == ["", "second", "first"]
+
+
+@pytest.mark.slow  # four workers begin; the test above shows the same of recorders in one process
+def test_two_workers_and_two_gateways_write_and_either_inspector_shows_all(where: str) -> None:
+    more = {"DRAGOMAN_RECORDINGS_URL": where, "DRAGOMAN_WORKERS": "2", "DRAGOMAN_RECORDINGS_CONTENT": "true"}
+    with serving_process("--demo", "--inspect", **more) as one, serving_process("--demo", "--inspect", **more) as two:
+        for _ in range(8):
+            for _, url, _ in (one, two):
+                post(f"{url}/v1/chat/completions", CHAT_BODY)
+        with reading(where) as store:
+            until = time.monotonic() + LONG
+            while len(rows := store.rows(Query())) < 16:
+                assert time.monotonic() < until, len(rows)
+                time.sleep(0.05)
+        assert len({found.row.process for found in rows}) >= 3  # the kernel shares out, and may leave one worker idle
+        for _, url, printed in (one, two):
+            with urllib.request.urlopen(f"{url}/inspect/api/exchanges", timeout=LONG) as answer:
+                assert [line["number"] for line in json.load(answer)["rows"]] == [found.number for found in rows]
+            assert not any("one process" in line for line in printed)
+        one[0].terminate()
+        one[0].wait(LONG)
+        with reading(where) as store:
+            assert len(store.rows(Query())) == 16
 
 
 # ── settings ─────────────────────────────────────────────────────────────────

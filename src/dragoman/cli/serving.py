@@ -52,8 +52,12 @@ QUIET: dict[str, Any] = {
     "proxy_headers": False,  # nobody asks where a client is: reading that from headers is wasted on every request
     "timeout_keep_alive": 75,
     "timeout_graceful_shutdown": 30,
+    "timeout_worker_healthcheck": 30,
 }
 """How the server runs; answers being given may take 30 seconds more once it is told to end.
+
+A worker counts as dead when it has not answered for half a minute: by uvicorn's own five seconds one that a busy machine
+lets begin slowly is ended before it has begun, again and again.
 
 An idle connection is kept longer than clients keep one (httpx 5 s, aiohttp 15, balancers 60): whoever closes first may
 close just when the other writes, and the five seconds of uvicorn are those of most SDKs.
