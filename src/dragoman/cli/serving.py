@@ -56,8 +56,8 @@ QUIET: dict[str, Any] = {
 }
 """How the server runs; answers being given may take 30 seconds more once it is told to end.
 
-A worker counts as dead when it has not answered for half a minute: by uvicorn's own five seconds one that a busy machine
-lets begin slowly is ended before it has begun, again and again.
+A worker counts as dead when it has not answered for half a minute: by uvicorn's own five seconds one that a busy
+machine lets begin slowly is ended before it has begun, again and again.
 
 An idle connection is kept longer than clients keep one (httpx 5 s, aiohttp 15, balancers 60): whoever closes first may
 close just when the other writes, and the five seconds of uvicorn are those of most SDKs.

@@ -44,16 +44,16 @@ def watching(server: Server, environ: Mapping[str, str] = os.environ) -> list[Ob
         found.append(Tracing())
     shown = FLAGS.get(environ.get(INSPECT, "").strip().lower(), server.inspect)
     if server.recordings.url:
-        found.append(_storing(server.recordings, shown=shown))
+        found.append(_storing(server.recordings, server.namespace, shown=shown))
     elif shown:
         found.append(Recorder())
     return found
 
 
-def _storing(to: Recordings, *, shown: bool) -> Recorder:
+def _storing(to: Recordings, namespace: str, *, shown: bool) -> Recorder:
     """What records into a store.  Raises UsageError for an address that is none."""
     writer = Writer(open_store(to.url), to.days, most=to.queue, most_bytes=to.queue_bytes)
-    return StoringRecorder(writer, open_store(to.url), content=to.content, namespace=to.namespace, shown=shown)
+    return StoringRecorder(writer, open_store(to.url), content=to.content, namespace=namespace, shown=shown)
 
 
 def log_as(

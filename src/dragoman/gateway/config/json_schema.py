@@ -76,7 +76,7 @@ SERVER = _object(
         },
         "state_dir": _text("Directory of state that processes share; several workers make one of their own."),
         "state": _text("Redis or Valkey (redis://HOST:6379/0) in place of state_dir: state that machines share."),
-        "namespace": _text("Name of this deployment in that store; all its processes have the same, others another."),
+        "namespace": _text("Name of this deployment in shared stores; all its processes have it, others another."),
         "state_key": _text("Secret that keys in that store are digested with: ${DRAGOMAN_STATE_KEY}."),
         "state_timeout": _number("Seconds it has for an answer before requests go on without it.", 0.001, "number"),
     }
@@ -114,7 +114,6 @@ RECORDINGS = _object(
             "description": "Bytes that may wait to be written, or a text like 64MB; more are dropped and counted.",
             "errorMessage": NO_SIZE,
         },
-        "namespace": _text("Name of the gateways that share keys: keys of the same name elsewhere see nothing of it."),
     }
 )
 FALLBACK = _object(

@@ -70,7 +70,6 @@ class Recordings:
     content  what was said and both wires, too; else times, outcomes and verdicts only
     days     how long they are kept, 0 for ever
     queue, queue_bytes  exchanges that may wait to be written, and their bytes; more are dropped and counted
-    namespace  of the gateways that share keys: a key sees what was asked with its name in its own namespace
     """
 
     url: str = field(default="", repr=False)
@@ -78,7 +77,6 @@ class Recordings:
     days: int = 30
     queue: int = 10_000
     queue_bytes: int = 64 * 1024 * 1024
-    namespace: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
