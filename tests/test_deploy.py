@@ -18,6 +18,7 @@ from packaging.utils import canonicalize_name
 
 from dragoman.cli.serving import PORT, QUIET
 from dragoman.gateway import GatewayConfig, create_app
+from dragoman.gateway.config.environment import VARIABLES
 from dragoman.gateway.config.load import read
 from dragoman.gateway.telemetry.metrics import COUNTED
 from tests.support.asgi import call
@@ -112,6 +113,15 @@ def test_whatever_is_waited_for_says_when_it_is_healthy() -> None:
         for name, row in conditions.items() if isinstance(conditions, dict) else ():
             assert row["condition"] == "service_healthy"
             assert "healthcheck" in services[name]
+
+
+def test_the_gateway_takes_what_its_variables_say() -> None:
+    given = {**SHARED["services"]["dragoman"]["environment"], **KEY}
+    assert set(given) - set(KEY) <= set(VARIABLES)
+    given["DRAGOMAN_STATE_KEY"] = given["POSTGRES_PASSWORD"] = "a" * 64
+    settings = read(tomllib.loads(SETTINGS["compose"]), given)
+    assert settings.server.state == "redis://redis:6379/0"
+    assert settings.server.namespace == "compose"
 
 
 def test_no_secret_stands_in_a_file() -> None:

@@ -20,6 +20,7 @@ import pytest
 import yaml
 
 from dragoman.cli.serving import PORT, QUIET
+from dragoman.gateway.config.environment import VARIABLES
 from dragoman.gateway.config.load import read
 from dragoman.schema.validation import faults
 from dragoman.version import __version__
@@ -50,7 +51,8 @@ def helm(verb: str, release: str, *settings: str, chart: Path = CHART) -> subpro
 
 
 def pod(made: dict[str, dict[str, Any]]) -> dict[str, Any]:
-    spec: dict[str, Any] = made["Deployment rel-dragoman"]["spec"]["template"]["spec"]
+    name = next(key for key in made if key.startswith("Deployment "))
+    spec: dict[str, Any] = made[name]["spec"]["template"]["spec"]
     return spec
 
 
@@ -189,6 +191,18 @@ def test_a_store_is_named_by_variables_and_its_key_is_in_no_value() -> None:
     assert found["DRAGOMAN_STATE_KEY"] == {"name": "state", "key": "key"}
     secret = variables(rendered("state.urlFromSecret.name=redis", "state.keyFromSecret.name=state"))
     assert secret["DRAGOMAN_STATE"] == {"name": "redis", "key": "url"}
+
+
+@needs_helm
+@pytest.mark.parametrize("namespace", ["", "shared-by-two"])
+def test_the_gateway_takes_what_the_chart_says_of_the_store(namespace: str) -> None:
+    found = variables(rendered(*ALL, f"state.namespace={namespace}", release="r" * 53 if not namespace else "rel"))
+    ours = {name: value for name, value in found.items() if name.startswith("DRAGOMAN_")}
+    assert set(ours) <= set(VARIABLES)
+    secrets = {"DRAGOMAN_STATE_KEY": "s" * 32, "DRAGOMAN_RECORDINGS_URL": "postgresql://u:p@db/dragoman"}
+    settings = read(tomllib.loads(VALUES["config"]), {**ours, **secrets, **KEYS})
+    assert (settings.server.state, settings.server.drain_seconds) == ("redis://redis:6379/0", 10)
+    assert settings.server.namespace.startswith(namespace or "team.rrr")
 
 
 @needs_helm
