@@ -1,8 +1,9 @@
 """What a machine asks of the world, and the two drivers that let it.
 
 A machine is a generator: it yields *effects* (records of this module), is sent their replies, and yields *steps*
-(events, frames, bytes) to whoever listens.  What it returns is its outcome.  Nothing here performs anything, and
-nothing here knows what a turn is.
+(events, frames, bytes) to whoever listens; steps that are there at once may come as a list, in order, so that a machine
+behind ten others is not resumed for each.  What it returns is its outcome.  Nothing here performs anything, and nothing
+here knows what a turn is.
 
 Contract.  An effect that cannot be performed is raised inside the machine, at the `yield`, as a `ProviderError`.
 A caller who cancels comes as `Cancelled`, raised at every effect from then on but `RunTools` and `Close`.
@@ -86,6 +87,12 @@ class Read(Effect):
     within: float | None = None
     take: Callable[[bytes], Taken] | None = field(default=None, repr=False, compare=False)
     held: int = 0
+
+
+class Last(bytes):
+    """A reply to `Read` behind which nothing comes: whoever gets it need not ask for more."""
+
+    __slots__ = ()
 
 
 @dataclass(slots=True)
@@ -280,7 +287,10 @@ def drive(machine: Machine[T], perform: Perform, outcome: Outcome[T] | None = No
             step = resume(reply)
             resume, reply = machine.send, None
             if not isinstance(step, Effect):
-                yield step
+                if type(step) is list:
+                    yield from step
+                else:
+                    yield step
                 continue
             try:
                 reply = perform(step)
@@ -304,7 +314,8 @@ async def adrive(
             step = resume(reply)
             resume, reply = machine.send, None
             if not isinstance(step, Effect):
-                yield step
+                for one in step if type(step) is list else (step,):
+                    yield one
                 continue
             try:
                 reply = await perform(step)
@@ -332,7 +343,7 @@ class Offload(Protocol):
     """Takes steps that may be long where nobody waits for them."""
 
     def are_long(self, reply: Any) -> bool:
-        """May the step be long that `reply` leads to?"""
+        """May the step be long that `reply` leads to, and those behind it?  To be asked first, and of all bytes."""
 
     async def take(self, resume: Callable[[Any], Any], reply: Any) -> Any:
         """`resume(reply)`; raises what it raises, StopIteration as `Over`."""
@@ -359,9 +370,12 @@ async def arun(
     """
     resume: Callable[[Any], Any] = machine.send
     reply: Any = None
+    long = offload is not None and offload.are_long(reply)
     try:
         while True:
-            if offload is None or not offload.are_long(reply):
+            if offload is not None and type(reply) in _BYTES:
+                long = offload.are_long(reply)
+            if offload is None or not long:
                 step = resume(reply)
             else:
                 step = await offload.take(resume, reply)
@@ -371,6 +385,9 @@ async def arun(
                     reply = await perform(step)
                 except Exception as error:
                     resume, reply = machine.throw, error
+            elif type(step) is list:
+                for one in step if on_step is not None else ():
+                    await on_step(one)  # type: ignore[misc]
             elif on_step is not None:
                 await on_step(step)
     except StopIteration as done:
@@ -400,6 +417,8 @@ def relay(
             if not isinstance(step, Effect):
                 if on_step is None:
                     yield step
+                elif type(step) is list:
+                    yield from _passed_on(step, on_step)
                 else:
                     yield from on_step(step)
                 continue
@@ -411,6 +430,31 @@ def relay(
         return _ended(done, None)
     finally:
         steps.close()
+
+
+def _passed_on(steps: list[Any], on_step: Callable[[Any], Iterable[Any]]) -> Machine[None]:
+    """What `on_step` makes of all of them, at once where it makes it without asking for anything."""
+    made: list[Any] = []
+    try:
+        for step in steps:
+            found = on_step(step)
+            if type(found) in _AT_ONCE:
+                made += found
+                continue
+            if made:
+                yield made
+                made = []
+            yield from found
+    except Exception:
+        if made:
+            yield made
+        raise
+    if made:
+        yield made
+
+
+_AT_ONCE = frozenset({list, tuple})
+_BYTES = frozenset({bytes, Last})
 
 
 def _ended(done: StopIteration, outcome: Outcome[T] | None) -> T:

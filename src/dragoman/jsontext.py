@@ -2,7 +2,7 @@
 
 Knows values; nothing of frames, events or requests.
 Contract: `to_json` is compact and ASCII; `dumps` keeps characters as they are; both take any mapping and any tuple, and
-write strict JSON or raise.
+write strict JSON or raise; `from_json` gives what the standard library reads.
 """
 
 from __future__ import annotations
@@ -35,6 +35,30 @@ def to_json(value: Any) -> str:
         return _encode(value)
     except (TypeError, ValueError, RecursionError) as error:
         raise UsageError(f"not JSON: {error}; give numbers that are finite and plain values") from error
+
+
+DIGITS = bytes.maketrans(b"123456789", b"0" * 9)
+LONG_NUMBER = b"0" * 16
+"""Digits, all of them written as 0, that a 64-bit reader may not keep."""
+
+
+def from_json(data: bytes | bytearray) -> Any:
+    """The value that `json.loads` reads, mostly in a tenth of its time.  Raises what that raises."""
+    if LONG_NUMBER not in data.translate(DIGITS):
+        try:
+            return _reader()(data)
+        except ValueError:
+            pass  # UTF-16, halves of characters, NaN: the standard library knows what to do
+    return json.loads(data)
+
+
+@cache
+def _reader() -> Callable[[bytes | bytearray], Any]:
+    """`orjson.loads`, loaded when first needed."""
+    import orjson  # noqa: PLC0415
+
+    reader: Callable[[bytes | bytearray], Any] = orjson.loads
+    return reader
 
 
 @cache

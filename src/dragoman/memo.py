@@ -164,7 +164,7 @@ def _of_tools(make: Made) -> Made:
     def remembering(tools: Any, *constants: Any) -> Any:
         if type(tools) is not FrozenTools:
             return make(tools, *constants)
-        made: dict[Hashable, Any] = cast("Any", tools.__dict__)
+        made: Any = tools.__dict__
         key = (make, *[one if type(one) in _WORDS else id(one) for one in constants])
         found = made.get(key)
         if found is None:

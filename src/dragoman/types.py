@@ -390,6 +390,24 @@ class Request:
     stream: bool = False
     extra: JsonObject = NOTHING
 
+    def with_messages(self, messages: tuple[Message, ...]) -> Request:
+        """The request with other messages."""
+        return self.with_model(self.model, messages, self.tools)
+
+    def with_model(self, model: str, messages: tuple[Message, ...], tools: tuple[Tool, ...]) -> Request:
+        """The request to another model, with other messages and tools."""
+        return Request(
+            model=model,
+            messages=messages,
+            tools=tools,
+            tool_choice=self.tool_choice,
+            parallel=self.parallel,
+            sampling=self.sampling,
+            output_schema=self.output_schema,
+            stream=self.stream,
+            extra=self.extra,
+        )
+
 
 class Stop(StrEnum):
     """Reasons for the model to stop."""

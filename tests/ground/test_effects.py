@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from dragoman.effects import Close, Effect, Machine, NewId, Open, Outcome, Read, Sleep, adrive, arun, drive, run
+from dragoman.effects import Close, Effect, Machine, NewId, Open, Outcome, Read, Sleep, adrive, arun, drive, relay, run
 from dragoman.errors import ErrorKind, ProviderError
 
 
@@ -139,3 +139,56 @@ def test_an_id_is_asked_for_not_made() -> None:
         return name
 
     assert run(minted(), World("call_1")) == "call_1"
+
+
+# ── steps that are there at once ─────────────────────────────────────────────
+
+
+def batches() -> Machine[int]:
+    """Steps one by one and in lists, and an effect between them."""
+    yield 1
+    yield [2, 3]
+    yield NewId()
+    yield [4]
+    return 5
+
+
+def doubled(step: int) -> tuple[int, ...]:
+    return (step, step) if step != 3 else ()
+
+
+def asking(step: int) -> Generator[Any, Any, None]:
+    yield NewId()
+    yield step
+
+
+@pytest.mark.parametrize(
+    ("on_step", "wanted"), [(None, [1, 2, 3, 4]), (doubled, [1, 1, 2, 2, 4, 4]), (asking, [1, 2, 3, 4])]
+)
+def test_steps_in_a_list_are_told_one_by_one(on_step: Any, wanted: list[int]) -> None:
+    def machine() -> Machine[int]:
+        return relay(batches(), on_step=on_step)
+
+    told: list[int] = []
+
+    async def tell(step: int) -> None:
+        told.append(step)
+
+    replies = [""] * 9
+    left: Outcome[int] = Outcome()
+    assert list(drive(machine(), World(*replies), left)) == wanted
+    assert asyncio.run(collect(machine(), World(*replies), Outcome())) == wanted
+    assert asyncio.run(arun(machine(), World(*replies).later, tell)) == left.value == 5
+    assert told == wanted
+
+
+def test_what_was_made_of_a_list_before_an_error_goes_out_before_it() -> None:
+    def fails(step: int) -> tuple[int, ...]:
+        if step == 3:
+            raise ProviderError("three")
+        return (step,)
+
+    told: list[int] = []
+    with pytest.raises(ProviderError, match="three"):
+        told.extend(drive(relay(batches(), on_step=fails), World("", "")))
+    assert told == [1, 2]

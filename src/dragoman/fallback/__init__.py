@@ -10,6 +10,7 @@ from .balance import Balancer as Balancer
 from .balance import Sharing as Sharing
 from .balance import Spread as Spread
 from .chain import ChainError as ChainError
+from .chain import Note as Note
 from .chain import RouteAsked as RouteAsked
 from .chain import RouteFailed as RouteFailed
 from .chain import RouteSkipped as RouteSkipped

@@ -12,11 +12,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import count
-from typing import Any
+from typing import Any, TypeAlias
 
 from ..effects import Machine, Now, Sleep, relay
 from ..errors import ErrorKind, ProviderError, UsageError, without_frames
 from ..events import EVENTS, Event, IssueReported, Started, WireEvent
+from ..memo import CONSTANTS, memoize
 from ..providers.route import Route
 from ..providers.spec import Tools
 from ..turn.capabilities import Capabilities, Refusals
@@ -31,6 +32,14 @@ NO_ROUTES = "no routes to ask; give at least one"
 NO_TOOLS = "no route has native tools ({names}); allow tools told as text, or add a route that has them"
 EVERY_ROUTE = "every route failed: {failures}{when}; {advice}"
 RESTS = "rests for {seconds:.0f} s after its last failure ({kind})"
+
+
+Note: TypeAlias = Callable[[Any], bool]
+"""Takes steps that are no events: True for those that need not go on."""
+
+
+def _not_noted(_: Any) -> bool:
+    return False
 
 
 class Then(StrEnum):
@@ -94,18 +103,24 @@ def chain(
     *,
     answered: Callable[[Route], object] | None = None,
     spread: Spread | None = None,
+    note: Note | None = None,
 ) -> Machine[Response]:
     """Ask `routes` in order; yields the steps of this module and the events of the answer, returns it whole.
 
-    `answered` is told which of them gave it; `spread` puts those that do not rest into another order.
+    `answered` is told which of them gave it; `spread` puts those that do not rest into another order; steps that
+    `note` takes, which is told of all that are no events, are not yielded.
     Raises ProviderError (`ChainError` where several routes failed), also after events; UsageError for no routes, or for
     one that cannot be asked.
     """
     if not routes:
         raise UsageError(NO_ROUTES)
-    attempts = _Attempts(request, health or Health(), learned or Capabilities(), rules, spread)
-    now: float = yield Now()
-    queue, skipped = attempts.queue(routes, now)
+    attempts = _Attempts(request, health or Health(), learned or Capabilities(), rules, spread, note)
+    now = 0.0
+    if health is None and len(routes) == 1:  # what it did before is not known, and nowhere else can be asked
+        queue, skipped = attempts.alone(routes), list[RouteSkipped]()
+    else:
+        now = yield Now()
+        queue, skipped = attempts.queue(routes, now)
     yield from skipped
     while queue:
         route = queue.pop(0)
@@ -132,7 +147,7 @@ def chaining(
     learned: Capabilities | None = None,
     rules: Rules = Rules(),  # noqa: B008
     spread: Spread | None = None,
-) -> Callable[[Request], Machine[Response]]:
+) -> Callable[..., Machine[Response]]:
     """`chain` for one conversation: a question about an answer is put to the route that gave it, and to no other.
 
     Nobody else can say whether a call in it was meant.
@@ -142,9 +157,9 @@ def chaining(
     def answered(route: Route) -> None:
         last[:] = [route]
 
-    def ask(request: Request) -> Machine[Response]:
+    def ask(request: Request, note: Note | None = None) -> Machine[Response]:
         to = last if last and asked_about(request) else routes
-        return chain(request, tuple(to), health, learned, rules, answered=answered, spread=spread)
+        return chain(request, tuple(to), health, learned, rules, answered=answered, spread=spread, note=note)
 
     return ask
 
@@ -152,11 +167,12 @@ def chaining(
 class _Attempts:
     """The attempts at one request."""
 
-    def __init__(
-        self, request: Request, health: Health, learned: Capabilities, rules: Rules, spread: Spread | None = None
-    ) -> None:
+    def __init__(  # noqa: PLR0917
+        self, request: Request, health: Health, learned: Capabilities, rules: Rules, spread: Spread | None = None,
+        note: Note | None = None,
+    ) -> None:  # fmt: skip
         self._request, self._health, self._learned, self._rules = request, health, learned, rules
-        self._spread = spread
+        self._spread, self._note_step = spread, note or _not_noted
         self._failures: list[RouteFailed] = []
         self._places: list[Place] = []
         self._last: Route
@@ -177,6 +193,10 @@ class _Attempts:
         if self._spread is not None:
             rested = self._spread.order(rested)
         return rested + [route for _, route in resting[:1]], unfit + [self._skip(*each) for each in resting[1:]]
+
+    def alone(self, routes: Sequence[Route]) -> list[Route]:
+        """The only route.  Raises ProviderError as `queue` does."""
+        return [*map(self._native, self._fit(routes))]
 
     def _fit(self, routes: Sequence[Route]) -> list[Route]:
         fit = [route for route in routes if self._takes_tools(route)]
@@ -222,7 +242,7 @@ class _Attempts:
     def _native(self, route: Route) -> Route:
         """The route as it is asked: where text is not allowed, it is not fallen back to."""
         forbidden = self._has_tools and not self._rules.text_tools
-        return replace(route, tools=Tools.NATIVE) if forbidden else route
+        return _only_native(route) if forbidden else route
 
     # ── one route ────────────────────────────────────────────────────────────
 
@@ -244,8 +264,8 @@ class _Attempts:
         where, self._last = self._place(route), route
         self._places.append(where)
         for attempt in count(1):
-            yield RouteAsked(where, attempt)
-            relayed = _RelayedTurn(whole=not self._request.stream)
+            yield from self._noted(RouteAsked(where, attempt))
+            relayed = _RelayedTurn(self._note_step, whole=not self._request.stream)
             try:
                 response = yield from relayed.relay(turn(self._request, route, self._learned))
             except ProviderError as error:
@@ -260,7 +280,7 @@ class _Attempts:
                 self._note(route, failed, began, now)
                 if not relayed.spoke:
                     return failed
-                yield failed
+                yield from self._noted(failed)
                 raise failed.error
             yield from self._report(failed)
             yield Sleep(wait)
@@ -285,8 +305,12 @@ class _Attempts:
         next_ = {Then.RETRY: "asked again", Then.SWITCH: "went elsewhere", Then.GIVE_UP: "gave up"}[step.then]
         issue = Issue(kind=IssueKind.WIRE_FAULT, message=f"{step.place}, attempt {step.attempt}: {step.error}; {next_}")
         self.issues.append(issue)
-        yield step
+        yield from self._noted(step)
         yield IssueReported(issue)
+
+    def _noted(self, step: Any) -> tuple[Any, ...]:
+        """The step, unless somebody takes it."""
+        return () if self._note_step(step) else (step,)
 
     def verdict(self, now: float) -> ProviderError:
         """The error for the whole: the only one as it is, several as a `ChainError`."""
@@ -296,24 +320,32 @@ class _Attempts:
         return ChainError(self._failures, min(rests) or None)
 
 
+@memoize(CONSTANTS)
+def _only_native(route: Route) -> Route:
+    return replace(route, tools=Tools.NATIVE)
+
+
 class _RelayedTurn:
     """Relays a turn; what says nothing of the answer waits until something does, and a `whole` one for its end.
 
     Steps that are no events pass at once.
     """
 
-    def __init__(self, *, whole: bool) -> None:
-        self.spoke, self._whole = False, whole
+    def __init__(self, note: Note, *, whole: bool) -> None:
+        self.spoke, self._note, self._whole = False, note, whole
         self._waiting: list[Any] = []
 
     def relay(self, steps: Machine[Response]) -> Machine[Response]:
         """Run `steps`.  What waits when it fails never goes out."""
         response = yield from relay(steps, on_step=self._pass_on)
-        yield from self._waiting
+        if self._waiting:
+            yield self._waiting
         return response
 
     def _pass_on(self, event: Event) -> Iterable[Event]:
-        if self.spoke or type(event) not in EVENTS:
+        if type(event) not in EVENTS:
+            return () if self._note(event) else (event,)
+        if self.spoke:
             return (event,)
         self._waiting.append(event)
         if self._whole or isinstance(event, Started | WireEvent | IssueReported):

@@ -201,15 +201,18 @@ class Exchange:
             stamp = self._stamp(request, minted, now)
         kinds = self._stand_ins(request, routes)
         attached = yield from self._attached(request, kinds)
-        demand = demanded(request) if demanded(request) in kinds else ""
-        request = without(request, kinds)
+        demand = ""
+        if kinds:
+            demand, request = demanded(request), without(request, kinds)
+            demand = demand if demand in kinds else ""
         self._streams = request.stream
-        self._renamed = _taken(request, attached)
-        request = self._for_one(_offering(request, attached.offered), attached)
+        if attached is not ALONE:
+            self._renamed = _taken(request, attached)
+            request = self._for_one(_offering(request, attached.offered), attached)
         budget = Budget(self._config.reasks)
         sure = asking(self._ask_of(request.model, routes), budget)
         ask = self._with_tools(sure, attached, demand)
-        steps = reask(request, ask, budget, whole_calls=self._whole_calls)
+        steps = reask(request, ask, budget, whole_calls=self._whole_calls, quiet=not request.stream)
         try:
             yield from self._stream(steps, request, stamp) if request.stream else self._whole(steps, request, stamp)
         finally:
@@ -223,6 +226,8 @@ class Exchange:
 
     def _stand_ins(self, request: Request, routes: Sequence[Route]) -> frozenset[str]:
         """The server's tools in `request` that are run here, since not every place that may be asked runs them."""
+        if not self._config.mcp.stand_ins:
+            return NO_KINDS
         known = [kind for kind in asked(request) if kind in self._config.mcp.stand_ins]
         return frozenset(kind for kind in known if not all(runs_hosted(route, request, kind) for route in routes))
 
@@ -268,6 +273,8 @@ class Exchange:
 
     def _with_tools(self, ask: Ask, attached: Attached, demand: str) -> Ask:
         """`ask`, with the server tools; what they did is written into the record."""
+        if attached is ALONE:
+            return ask
         key, memory = self._record.key, self._services.memory
         looped = with_tools(ask, attached.tools, attached.policy, memory, key, demand=demand)
         if looped is ask:
@@ -363,7 +370,7 @@ class Exchange:
         yield data
 
     def _whole(self, steps: Machine[Response], request: Request, stamp: Stamp) -> Machine[None]:
-        response = yield from relay(steps, on_step=lambda _: ())
+        response = yield from steps
         self._record.response = response
         self._record.flowing()
         sent, whole = self._outgoing(response)
@@ -439,6 +446,7 @@ class Exchange:
         return {name: printable(value) for name, value in found.items() if value}
 
 
+NO_KINDS: frozenset[str] = frozenset()
 ONE_ANSWER = "the model gave several answers; clients of this API get the first"
 FIRST_LOOK, LONGEST_LOOK = 0.02, 0.5
 """Seconds between two looks whether a server is ready: they double, up to the longest."""

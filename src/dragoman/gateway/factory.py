@@ -17,6 +17,7 @@ from .config.load import Server, load
 from .config.model import GatewayConfig
 from .config.words import CONFIG
 from .observers import log_as, observers
+from .process.collecting import collect_less
 from .reload import Watched
 from .state.stores import stores_for
 
@@ -28,23 +29,33 @@ def from_file(path: Path) -> ASGIApp:
     watched = Watched(path)  # before it is read: what changes meanwhile is a change
     watched.settings = settings = load(path)
     server = settings.server
-    return create_app(
-        settings.config,
-        watched=watched if server.reload else None,
-        observers=observers(server, settings.config),
-        drain_seconds=server.drain_seconds,
-        stores=stores_for(server),
+    return _settled(
+        create_app(
+            settings.config,
+            watched=watched if server.reload else None,
+            observers=observers(server, settings.config),
+            drain_seconds=server.drain_seconds,
+            stores=stores_for(server),
+        )
     )
 
 
 def from_config(server: Server, config: GatewayConfig) -> ASGIApp:
     """The application that serves what was found without a file; both can be handed to another process."""
-    return create_app(
-        config,
-        observers=observers(server, config),
-        drain_seconds=server.drain_seconds,
-        stores=stores_for(server),
+    return _settled(
+        create_app(
+            config,
+            observers=observers(server, config),
+            drain_seconds=server.drain_seconds,
+            stores=stores_for(server),
+        )
     )
+
+
+def _settled(made: ASGIApp) -> ASGIApp:
+    """The application of a process that does nothing else."""
+    collect_less()
+    return made
 
 
 def app() -> ASGIApp:

@@ -61,6 +61,8 @@ class Front:
 
     def heard(self, body: JsonObject, headers: Mapping[str, str]) -> JsonObject:
         """`body` with what its client says in headers."""
+        if not self.told:
+            return body
         said = {field: headers[name] for name, field in self.told.items() if headers.get(name)}
         words = {field: [word.strip() for word in value.split(",")] for field, value in said.items()}
         return {**body, **words} if words else body

@@ -18,7 +18,7 @@ from typing import Any
 
 import aiohttp
 
-from ..effects import Cancelled, Close, Effect, Invoke, NewId, Now, Open, Opened, Read, RunTools, Sleep, Timeouts
+from ..effects import Cancelled, Close, Effect, Invoke, Last, NewId, Now, Open, Opened, Read, RunTools, Sleep, Timeouts
 from ..errors import ErrorCode, ErrorKind, ProviderError, UsageError
 from .cancel import Cancel
 from .execution import UNCANCELLABLE, Attend, Begin, ToolObserver
@@ -63,6 +63,13 @@ def _timeout(timeouts: Timeouts) -> aiohttp.ClientTimeout:
     return aiohttp.ClientTimeout(total=None, sock_connect=timeouts.connect, sock_read=timeouts.idle)
 
 
+def _payload(effect: Open) -> Any:
+    """The body; bytes as what the library would make of them, which it finds out slowly."""
+    if effect.upload is not None:
+        return effect.upload
+    return aiohttp.BytesPayload(effect.body) if effect.body else None
+
+
 class AsyncPool:
     """Connections shared by many machines; made on first use, in the loop that uses them.
 
@@ -102,7 +109,7 @@ class AsyncPool:
             effect.method,
             effect.url,
             headers=effect.headers,
-            data=effect.body or None if effect.upload is None else effect.upload,
+            data=_payload(effect),
             timeout=_timeout(effect.timeouts),
             proxy=self._proxy(effect.url) if self._proxies else None,
             allow_redirects=False,
@@ -144,8 +151,10 @@ class AsyncPerformer:
         if type(effect) is Read and effect.held != self._held:
             await self._hold(effect.held)
         if type(effect) is Read and effect.within is None and self._cancel is None and self._answer is not None:
+            content = self._answer.content
             try:  # what nearly all effects are, without a frame more than it takes
-                return await self._answer.content.readany()
+                data = await content.readany()
+                return Last(data) if data and content.at_eof() else data
             except Exception as error:
                 raise provider_error(error, self._url, FAILURES) or error from error
         if self._cancel is not None and self._cancel.cancelled and not isinstance(effect, UNCANCELLABLE):

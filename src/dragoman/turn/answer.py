@@ -8,7 +8,7 @@ its own.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeAlias
 
@@ -33,7 +33,7 @@ from ..events import (
 )
 from ..jsontext import to_json
 from ..providers.families import RETURNED, origin
-from ..types import Issue, IssueKind, Message, Response, Stop
+from ..types import Issue, IssueKind, Message, Response, Stop, Tool
 from .further_choices import FurtherChoices
 from .native_calls import NativeCalls
 from .overlooked_text import OverlookedText
@@ -70,15 +70,18 @@ class AnswerStream:
         self._assembler = Assembler()
         self.begun = self.spoke = False
 
-    def take(self, events: Iterable[Event]) -> Iterator[Event]:
+    def take(self, events: Iterable[Event]) -> Iterator[list[Event]]:
         """Handle the provider's `events`, which may end in an error: it is raised behind what came before it."""
         made, error = self.take_all(events)
-        yield from made
+        if made:
+            yield made
         if error is not None:
             raise error
 
     def take_all(self, events: Iterable[Event]) -> tuple[list[Event], Exception | None]:
         """The same at once, and the error."""
+        if events == ():
+            return [], None
         came: list[Event] = []
         failed = None
         try:
@@ -116,7 +119,7 @@ def salvaged(written: str, ids: Ids) -> list[Event]:
 def handling(plan: Plan, mint: Mint) -> Handling:
     """What handles the events of the answer to `plan`, each of its choices by itself."""
     first = _handling(plan, mint)
-    if not asks_several(plan.request, plan.codec, plan.route.fields):
+    if not plan.once(_asks_several):
         return first
 
     def own(number: int) -> Mint:
@@ -131,16 +134,62 @@ def handling(plan: Plan, mint: Mint) -> Handling:
     return lambda events: [made for event in events for made in choices.handle(event)]
 
 
+def _asks_several(plan: Plan) -> bool:
+    return asks_several(plan.request, plan.codec, plan.route.fields)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Listening:
+    """What an answer is listened to with.
+
+    named     the tools that it may name;  known: the same as the parser knows them
+    dialects  those that are parsed; () where nothing may be called;  prompted: the one that the model was told
+    opener    of reasoning, where the chat template is presumed to have opened it
+    origin    whose models read what stands in its fields
+    protocol  is it held to the JSON protocol?  tools: those of that;  overlooked: is what its text hides asked about?
+    """
+
+    named: tuple[Tool, ...]
+    known: Declared
+    dialects: Dialects
+    prompted: str
+    opener: str
+    origin: str
+    protocol: bool
+    overlooked: Declared | None
+
+
+def _listening(plan: Plan) -> _Listening:
+    named, route = plan.named, plan.route
+    dialects: Dialects = ()
+    if named and not plan.forbids_calls:
+        dialects = route.parser_dialects(plan.asked.model)
+        if plan.nonce or (route.strict and plan.protocol):
+            dialects = with_nonce(plan.dialect, plan.nonce) if plan.nonce else plan.dialect
+    return _Listening(
+        named=named,
+        known=_known(plan) if plan.names.forth else declared(named) or NO_TOOLS,
+        dialects=dialects,
+        prompted=plan.dialect.name if plan.text else "",
+        opener=_presumed(plan),
+        origin=origin(route.provider, plan.family),
+        protocol=plan.asked.output_schema is None or plan.protocol,
+        overlooked=None if route.doubt != "ask" or route.strict else _known(plan),
+    )
+
+
 def _handling(plan: Plan, mint: Mint) -> Handling:
     """What handles the events of one choice."""
-    parser = _parser(plan, mint("t"))
-    stream = TextCallStream(parser, _natives(plan), native=not plan.text)
-    stages: Sequence[Handling] = [stream.handle_all]
-    if parser is not None:
-        stages = _in_protocol(plan, _overlooked(plan, stages))
+    listening = plan.once(_listening)
+    parser = _parser(plan, listening, mint("t"))
+    stages: list[Handling] = [TextCallStream(parser, _natives(plan), native=not plan.text).handle_all]
+    if parser is not None and listening.overlooked is not None:  # held back where it may hold a call, and asked about
+        stages.append(_stage(OverlookedText(listening.overlooked)))
+    if parser is not None and listening.protocol:  # a form that was asked for may look like one
+        stages.append(_stage(ProtocolAnswer(plan.tools, told=plan.protocol, strict=plan.route.strict)))
     if plan.text:
-        stages = [*stages, Restorer().handle_all]
-    restore = partial(_restored, plan=plan, origin=origin(plan.route.provider, plan.family))
+        stages.append(Restorer().handle_all)
+    restore = partial(_restored, plan=plan, origin=listening.origin)
 
     def handle(events: Sequence[Event]) -> list[Event]:
         made = [*events]
@@ -157,26 +206,10 @@ def _stage(of: OverlookedText | ProtocolAnswer) -> Handling:
     return partial(handle_all, passes=of.passes, went_out=of.went_out, handle=of.handle)
 
 
-def _overlooked(plan: Plan, inner: Sequence[Handling]) -> Sequence[Handling]:
-    """`inner`, its text held back where it may hold a call that is found in the end, and asked about."""
-    if plan.route.doubt != "ask" or plan.route.strict:
-        return inner
-    text = OverlookedText(_known(plan))
-    return [*inner, _stage(text)]
-
-
 def _known(plan: Plan) -> Declared:
     """The tools that the answer may name, in the spelling of the wire and in the caller's."""
     known = declared(plan.named) or NO_TOOLS
     return known.spelt_also(plan.names.forth) if plan.names.forth else known
-
-
-def _in_protocol(plan: Plan, inner: Sequence[Handling]) -> Sequence[Handling]:
-    """`inner`, its answer held to the JSON protocol; a form that was asked for may look like one."""
-    if plan.asked.output_schema is not None and not plan.protocol:
-        return inner
-    answer = ProtocolAnswer(plan.tools, told=plan.protocol, strict=plan.route.strict)
-    return [*inner, _stage(answer)]
 
 
 def _restored(event: Event, plan: Plan, origin: str) -> Event:
@@ -221,37 +254,40 @@ def _ids_of(messages: Sequence[Message], start: int, known: frozenset[str] | Non
     return frozenset(call.id for message in messages[start:] for call in message.calls).union(known or ())
 
 
-def _parser(plan: Plan, ids: Ids) -> TextParser | None:
+def _parser(plan: Plan, listening: _Listening, ids: Ids) -> TextParser | None:
     """None where nothing may be called: then text is text, untouched."""
-    if not plan.named or plan.forbids_calls:
+    if not listening.dialects:
         return None
-    strict = plan.route.strict
-    dialects: Dialects = plan.route.parser_dialects(plan.asked.model)
-    if plan.nonce or (strict and plan.protocol):
-        dialects = with_nonce(plan.dialect, plan.nonce) if plan.nonce else plan.dialect
-    prompted = plan.dialect.name if plan.text else ""
-    known = _known(plan) if plan.names.forth else plan.named
 
     def make(prefix: str) -> Parser:
         return Parser(
-            tools=known, dialects=dialects, prompted_dialect=prompted, prefix=prefix, ids=ids,
-            shown=shown_texts(plan.asked.messages),
-            native=not plan.text, doubt=plan.route.doubt, confirmed=plan.habits, strict=strict,
+            tools=listening.known, dialects=listening.dialects, prompted_dialect=listening.prompted, prefix=prefix,
+            ids=ids, shown=shown_texts(plan.asked.messages),
+            native=not plan.text, doubt=plan.route.doubt, confirmed=plan.habits, strict=plan.route.strict,
         )  # fmt: skip
 
-    opener = _presumed(plan)
-    return PresumedReasoning(make, opener) if opener else make(plan.route.prefix)
+    return PresumedReasoning(make, listening.opener) if listening.opener else make(plan.route.prefix)
 
 
-def shown_texts(messages: Iterable[Message]) -> Iterator[ShownText]:
+def shown_texts(messages: Sequence[Message]) -> Iterator[ShownText]:
     """The texts the model was shown, by whom: a call in a result may be copied, its own and the user's are none."""
-    for message in messages:
-        for result in message.results:
-            yield ShownText(result.text, name=result.name)
-        if message.role == "user":
-            yield ShownText(message.text, "user")
-        elif message.role == "assistant":
-            yield ShownText(message.text, "assistant", tuple((c.name, c.arguments) for c in message.calls))
+    yield from _all_shown(messages)
+
+
+@by_growth
+def _all_shown(
+    messages: Sequence[Message], start: int, known: tuple[ShownText, ...] | None
+) -> tuple[ShownText, ...]:
+    return (*(known or ()), *(shown for message in messages[start:] for shown in _shown(message)))
+
+
+def _shown(message: Message) -> Iterator[ShownText]:
+    for result in message.results:
+        yield ShownText(result.text, name=result.name)
+    if message.role == "user":
+        yield ShownText(message.text, "user")
+    elif message.role == "assistant":
+        yield ShownText(message.text, "assistant", tuple((c.name, c.arguments) for c in message.calls))
 
 
 def _presumed(plan: Plan) -> str:

@@ -39,7 +39,7 @@ class AnswerConstraint:
 
     def __init__(self, request: Request) -> None:
         self._request, self._choice, self._form = request, request.tool_choice, request.output_schema
-        self._judge = Judge(request.tools)
+        self._judge: Judge | None = None  # most answers make no call
         self._names = names_of(request.tools)
 
     @property
@@ -74,6 +74,7 @@ class AnswerConstraint:
         own = bool(self._request.extra.get("tools"))  # tools of the wire's own, which no schema here describes
         if not self._names or (own and call.name not in self._names):
             return call
+        self._judge = self._judge or Judge(self._request.tools)
         found = judged(call, self._judge)
         return AnswerError(found, as_words(call)) if isinstance(found, Issue) else found
 

@@ -24,7 +24,7 @@ from ..codecs.typed.table import SPEAKS
 from ..effects import Machine, NewId, Now, relay
 from ..errors import ProviderError
 from ..events import EVENTS, Ended, Event, IssueReported, replay
-from ..memo import TOOLS, memoize
+from ..memo import CONSTANTS, TOOLS, memoize
 from ..providers.route import Route
 from ..providers.spec import Tools
 from ..types import Issue, IssueKind, Message, Request, Response, Sampling, Stop, Tier, Tool, ToolChoice, Usage
@@ -105,6 +105,7 @@ def _runs_others(request: Request, route: Route) -> bool:
     return bool(own) or any(runs_hosted(route, request, kind) for kind in asked(request))
 
 
+@memoize(CONSTANTS)
 def _in_text(route: Route) -> Route:
     return replace(route, tools=Tools.TEXT)
 
@@ -192,12 +193,15 @@ class _Watched:
     def _stands(self, first: Response, issues: Sequence[Issue] = ()) -> Machine[Response]:
         """The first answer, as it came, with what there is to tell and what all of it cost."""
         usage = self._usage + first.usage if self._usage is not None else first.usage
+        events: list[Event] = []
         for event in self._events:
             if isinstance(event, Ended):
-                yield from map(IssueReported, issues)
-                yield replace(event, usage=usage)
+                events += map(IssueReported, issues)
+                events.append(event if event.usage is usage else replace(event, usage=usage))
             elif not self._request.stream:
-                yield event
+                events.append(event)
+        if events:
+            yield events
         return replace(first, usage=usage, issues=(*first.issues, *issues)) if issues or self._usage else first
 
     def _made_good(self, first: Response, second: Response, why: str) -> Machine[Response]:

@@ -20,7 +20,7 @@ from ..codecs.shared.spec import Ids
 from ..conversation.cache_markers import in_order
 from ..conversation.history import repair
 from ..conversation.known import known_again
-from ..effects import Machine, NewId, Read, Taken
+from ..effects import Last, Machine, NewId, Read, Taken
 from ..errors import ProviderError, UsageError
 from ..jsontext import to_json
 from ..memo import TOOLS, FrozenTools, frozen, memoize
@@ -33,8 +33,9 @@ from ..schema.validation import check_schema
 from ..types import Issue, IssueKind, JsonObject, Request, Response, Tool
 from .answer import AnswerStream, Mint, handling, salvaged
 from .capabilities import Capabilities
+from .compiled import compiled
 from .ignored_tools import heeded
-from .plan import Plan, planned
+from .plan import Plan
 from .question import agreed_to, asked_about, habits
 from .rejections import refused_by, refused_generation
 from .send import send, without_secrets
@@ -55,7 +56,7 @@ def turn(request: Request, route: Route, learned: Capabilities | None = None) ->
     asked = known_again(request.messages)
     repaired = repair((yield from learned.reasoning.refill(asked, learned.owner)))
     tools, unsound = sound_tools(request.tools)
-    request = replace(request, model=route.model or request.model, messages=repaired.messages, tools=tools)
+    request = request.with_model(route.model or request.model, repaired.messages, tools)
     issues = (*route.issues, *unsound, *repaired.issues)
 
     def ask(asked: Request, to: Route, told: Sequence[Issue]) -> Machine[Response]:
@@ -106,7 +107,7 @@ def _planned(request: Request, route: Route, learned: Capabilities) -> Machine[P
     text = route.mode is Tools.TEXT or (route.mode is Tools.BOTH and refused.tools)
     nonce: str = (yield NewId()) if text and route.nonce else ""
     known = learned.confirmed(route, request.model) if request.tools else frozenset[str]()
-    return planned(request, route, text=text, nonce=nonce[:NONCE_LENGTH], refused=refused, habits=known)
+    return compiled(request, route, text=text, nonce=nonce[:NONCE_LENGTH], refused=refused, habits=known)
 
 
 def _read(plan: Plan, mint: Mint, answer: AnswerStream, tokens: Tokens) -> Machine[None]:
@@ -120,9 +121,12 @@ def _read(plan: Plan, mint: Mint, answer: AnswerStream, tokens: Tokens) -> Machi
     try:
         while reply := (yield Read(source.patience(), take, source.held())):
             taken = reply if type(reply) is Taken else take(reply)
-            yield from taken.steps
+            if taken.steps:
+                yield taken.steps
             if taken.error is not None:
                 raise taken.error
+            if type(reply) is Last:
+                break
         yield from answer.take(source.close())
     finally:
         source.release()

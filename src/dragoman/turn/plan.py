@@ -7,8 +7,8 @@ Contract: pure, and deterministic; what a stage changes so that the client shoul
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias, TypeVar
 
 from ..codecs import CODECS
 from ..codecs.crossing.parts import parts_crossed
@@ -28,7 +28,7 @@ from ..providers.route import Route
 from ..providers.spec import Tools
 from ..providers.thinking import controls
 from ..schema import definitions
-from ..types import Issue, IssueKind, Request, Tool, ToolChoice
+from ..types import Issue, IssueKind, Message, Request, Tool, ToolChoice
 from .capabilities import NOTHING, Refusals, signed
 from .constrain import UNCONSTRAINED, DecodingConstraint, decoding_constraint
 from .instructions import FORMS, format_instruction
@@ -36,6 +36,8 @@ from .prepare import only_allowed, prepare
 from .question import worded
 from .text_tools import PromptStyle, left_out, to_text
 from .thinking import wishes_thoughts
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +52,7 @@ class Plan:
     tools       those that the answer may name, as it names them;  names: the way back from these
     habits      ways of writing calls among words that this model has confirmed
     issues      what was changed for this place, and what of the request it does not take
+    made        what was made of it that does not depend on what is said (`once`): shared by all plans that differ there
     """
 
     route: Route
@@ -64,6 +67,33 @@ class Plan:
     names: Respelled = UNCHANGED
     habits: frozenset[str] = frozenset()
     issues: tuple[Issue, ...] = ()
+    made: dict[Callable[..., Any], Any] = field(default_factory=dict, compare=False, repr=False)
+
+    def once(self, make: Callable[[Plan], T]) -> T:
+        """What `make` makes of the plan, whatever is said in it."""
+        found = self.made.get(make)
+        if found is None:
+            found = self.made[make] = make(self)
+        made: T = found
+        return made
+
+    def saying(self, asked: tuple[Message, ...], sent: tuple[Message, ...]) -> Plan:
+        """The same plan of another conversation, which is sent as `sent`."""
+        return Plan(
+            route=self.route,
+            request=self.request.with_messages(sent),
+            asked=self.asked.with_messages(asked),
+            text=self.text,
+            nonce=self.nonce,
+            refused=self.refused,
+            constraint=self.constraint,
+            quirks=self.quirks,
+            tools=self.tools,
+            names=self.names,
+            habits=self.habits,
+            issues=self.issues,
+            made=self.made,
+        )
 
     @property
     def codec(self) -> Codec:
@@ -144,11 +174,15 @@ def _text_tools(plan: Plan) -> Plan:
     """Tell the tools, and the calls and results of the history, in text, where they do not go by the wire."""
     request = worded(plan.request, plan.dialect if plan.text else None, plan.nonce)
     if plan.text:
-        style = PromptStyle(dialect=plan.dialect, guarded=ALL, compact=_is_compact(plan), nonce=plan.nonce)
-        request = to_text(request, style)
+        request = to_text(request, style_of(plan))
     stream = request.stream if plan.route.stream is None else plan.route.stream
     request = request if request.stream == stream else replace(request, stream=stream)
     return plan if request is plan.request else replace(plan, request=request)
+
+
+def style_of(plan: Plan) -> PromptStyle:
+    """How tools, calls and results are told in text."""
+    return PromptStyle(dialect=plan.dialect, guarded=ALL, compact=_is_compact(plan), nonce=plan.nonce)
 
 
 def _instructions(plan: Plan) -> Plan:

@@ -42,6 +42,8 @@ OPENING = re.compile(r"(?:\A\s*`{1,3}\w*\s*(?=[\[{]))|\A\s*\[\s*(?=\{)|\{\s*(?=[
 MAY_OPEN = re.compile(
     r"\A\s{0,80}`{1,3}\w{0,12}\s{0,80}(?:\[\s{0,80})?\Z|\A\s{0,80}\[\s{0,80}\Z|\{\s{0,80}[\"'“‘]?\Z"
 )
+SIGNS = re.compile(r"[\[{`]")
+"""One of these stands wherever text may be protocol, or begin to be."""
 OPENED = re.compile(r"`\w*\s*\Z")
 TAIL = 20
 """Characters before an object that show whether a fence was opened for it."""
@@ -129,7 +131,7 @@ class ProtocolAnswer:
         if self._kept:
             self._rest.append(text)
             return []
-        if self.passes(text):
+        if self.passes(text) or not (self._scan or self._start or SIGNS.search(text)):
             return self._out(text)
         passed: list[str] = []
         while text := self._step(text, passed):

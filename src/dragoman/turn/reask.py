@@ -11,7 +11,7 @@ reasoning; later ones are taken whole.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -88,16 +88,20 @@ class Budget:
         return True
 
 
-def reask(request: Request, ask: Ask, reasks: int | Budget = 2, *, whole_calls: bool = True) -> Machine[Response]:
+def reask(
+    request: Request, ask: Ask, reasks: int | Budget = 2, *, whole_calls: bool = True, quiet: bool = False
+) -> Machine[Response]:
     """Ask `request`, and up to `reasks` times more for what was wrong; yields the events of the one answer.
 
     `whole_calls` False emits the fragments of calls as they come: such a call cannot be taken back, so it is not
-    checked here.  Raises ProviderError as `ask` does, and for a demand that was never met.
+    checked here.  `quiet` yields no events: nobody listens, and the answer is what is returned.  Raises ProviderError
+    as `ask` does, and for a demand that was never met.
     """
+    emitted = _unheard_all if quiet else _as_they_come
     budget = reasks if isinstance(reasks, Budget) else Budget(reasks)
     answer = GoodAnswer(request, whole_calls=whole_calls)
-    response = yield from relay(ask(request), on_step=answer.stream)
-    yield from answer.take_first(response)
+    response = yield from relay(ask(request), on_step=answer.note_step if quiet else answer.stream)
+    yield from emitted(answer.take_first(response))
     asked = request
     while answer.errors and not _is_excused(request, response):
         if (asked is not request and all(map(_is_endless, answer.errors))) or not budget.take():
@@ -108,8 +112,8 @@ def reask(request: Request, ask: Ask, reasks: int | Budget = 2, *, whole_calls: 
         except ProviderError as error:
             answer.note_failure(error)
             break
-        yield from answer.take(response)
-    yield from answer.finish(response)
+        yield from emitted(answer.take(response))
+    yield from emitted(answer.finish(response))
     return answer.response()
 
 
@@ -168,6 +172,16 @@ def _unheard(_: Event) -> Sequence[Event]:
     return ()
 
 
+def _as_they_come(events: Iterator[Event]) -> Iterable[Event]:
+    return events
+
+
+def _unheard_all(events: Iterator[Event]) -> Iterable[Event]:
+    for _ in events:
+        pass
+    return ()
+
+
 def _again(asked: Request, response: Response, errors: Sequence[AnswerError], made: Sequence[ToolCall]) -> Request:
     """The next request: the conversation so far, what the model wrote, and what was wrong with it.
 
@@ -204,6 +218,11 @@ class GoodAnswer(AnswerComposer):
         """Emit an issue of the first answer, and note it."""
         self._note(event.issue)
         return super().report(event)
+
+    def note_step(self, event: Event) -> tuple[()]:
+        """Take an event of the first answer; nobody listens."""
+        self.stream(event)
+        return ()
 
     def note_end(self, event: Ended) -> list[Event]:
         """Keep what the first answer's end holds besides."""

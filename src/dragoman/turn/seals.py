@@ -17,6 +17,7 @@ import re
 import zlib
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
+from operator import is_
 from typing import Any, TypeAlias
 
 from ..codecs.shared.spec import SEAL, TYPED, WireFields
@@ -173,12 +174,15 @@ class Sealer:
     def response(self, response: Response) -> Response:
         """A whole answer as it goes out."""
         parts = [self._part(part) for part in response.message.parts]
+        if all(map(is_, parts, response.message.parts)):
+            return response
         return replace(response, message=response.message.with_parts(parts))
 
     def _part(self, part: Part) -> Part:
         if isinstance(part, Reasoning):
             self._thoughts.append(part)
-            return replace(part, metadata=self._sealed(part))
+            metadata = self._sealed(part)
+            return part if metadata is part.metadata else replace(part, metadata=metadata)
         if isinstance(part, ToolCall):
             id_, metadata = self._called(part.id, part.metadata)
             return part if id_ == part.id else replace(part, id=id_, metadata=metadata)

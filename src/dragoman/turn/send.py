@@ -38,22 +38,23 @@ REDIRECTED = "{root} answered with a redirect ({status}), which is not followed;
 def send(plan: Plan, ids: Ids, tokens: Tokens) -> Machine[AnswerSource]:
     """Send the request; the source of the answer's events.  Raises ProviderError for a refusal."""
     route, codec, stream = plan.route, plan.codec, plan.request.stream
-    asked = Open(
-        url=route.request_url(codec.stream_path if stream else codec.path, plan.request.model, stream=stream),
-        headers={
-            **route.headers(),
-            **signals(plan.asked, route),
-            "accept": ACCEPTS[codec.frames] if stream else "application/json",
-        },
-        body=_encoded(plan),
-        timeouts=route.timeouts,
-    )
+    url, headers = plan.once(_addressed)
+    if route.provider.signals:
+        headers = {**headers, **signals(plan.asked, route)}
+    asked = Open(url=url, headers=headers, body=_encoded(plan), timeouts=route.timeouts)
     opened: Opened = yield (yield from admit(asked, route, tokens))
     if not 200 <= opened.status < 300:
         raise (yield from _refusal(opened, codec, route))
     kind = opened.headers.get("content-type", "").partition(";")[0].strip().lower()
     streams = kind in STREAMS or (stream and kind != "application/json")
     return Streamed(codec, ids, route) if streams else Whole(codec, ids, route, sized=LENGTH in opened.headers)
+
+
+def _addressed(plan: Plan) -> tuple[str, Mapping[str, str]]:
+    """Where such a request goes, and its headers, without those that say what is in it."""
+    route, codec, stream = plan.route, plan.codec, plan.request.stream
+    url = route.request_url(codec.stream_path if stream else codec.path, plan.request.model, stream=stream)
+    return url, {**route.headers(), "accept": ACCEPTS[codec.frames] if stream else "application/json"}
 
 
 def _encoded(plan: Plan) -> bytes:

@@ -41,12 +41,23 @@ class PromptStyle:
 
 def to_text(request: Request, style: PromptStyle) -> Request:
     """`request` without native tools, saying the same in text."""
+    return without_tools(request.with_messages(in_text(request.messages, request.tools, style, prompt(request, style))))
+
+
+def in_text(
+    messages: tuple[Message, ...], tools: tuple[Tool, ...], style: PromptStyle, described: str
+) -> tuple[Message, ...]:
+    """The conversation with its calls and results in text, and the tools as they are `described`, "" for not at all."""
     dialect = with_nonce(style.dialect, style.nonce) if style.nonce else style.dialect
-    messages = (*request.messages,) if style.nonce else request.messages  # no other request has that dialect
-    turns = _told(messages, dialect, style.dialect, style.guarded, request.tools).turns
-    if request.tools and (request.tool_choice is None or request.tool_choice.mode != "none"):
-        turns = instructed(turns, _prompt(request, style))
-    return without_tools(replace(request, messages=turns))
+    messages = (*messages,) if style.nonce else messages  # no other request has that dialect
+    turns = _told(messages, dialect, style.dialect, style.guarded, tools).turns
+    return instructed(turns, described) if described else turns
+
+
+def prompt(request: Request, style: PromptStyle) -> str:
+    """What the model is told of the tools of `request`; "" where it may call none."""
+    offered = request.tools and (request.tool_choice is None or request.tool_choice.mode != "none")
+    return _prompt(request, style) if offered else ""
 
 
 def left_out(request: Request) -> tuple[Issue, ...]:

@@ -7,8 +7,9 @@ cut.
 
 from __future__ import annotations
 
-import json
 from typing import Any
+
+from ..jsontext import from_json
 
 FIRST_LOOKS = 8
 """Ends that are looked at as they come; of more only those that stand twice as far as the last one."""
@@ -52,7 +53,7 @@ class WholeBody:
     def value(self) -> Any:
         """The value.  Raises ValueError, or RecursionError, where it is no JSON."""
         if not self._read:
-            self._value, self._read = json.loads(self._data), True
+            self._value, self._read = from_json(self._data), True
         return self._value
 
     def start(self, size: int) -> bytes:

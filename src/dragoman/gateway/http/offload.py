@@ -14,10 +14,11 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from typing import Any, TypeVar
 
-from ...effects import Over
+from ...effects import Last, Over
 
 T = TypeVar("T")
 
+BYTES = frozenset({bytes, Last})
 LARGE = 64 * 1024
 """Bytes from which on reading, preparing or understanding something may take longer than others should wait."""
 THREADS = 2
@@ -57,8 +58,8 @@ class Steps:
 
     def are_long(self, reply: Any) -> bool:
         """May the step be long that `reply` leads to?"""
-        if type(reply) is bytes:
-            self._flowing = bool(reply)
+        if type(reply) in BYTES:
+            self._flowing = bool(reply) and type(reply) is not Last
             self._size += len(reply)
         return self._size > LARGE and not self._flowing
 

@@ -10,20 +10,18 @@ from __future__ import annotations
 import asyncio
 import json
 import zlib
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Mapping
 from functools import partial
 from typing import Any, TypeAlias
 
 import orjson
-from starlette.types import Receive, Scope
+from starlette.types import Message, Receive, Scope
 
 from ...errors import CodecError, DragomanError
+from ...jsontext import DIGITS, LONG_NUMBER
 from ..config.model import Limits
 from .offload import LARGE, offload
 
-DIGITS = bytes.maketrans(b"123456789", b"0" * 9)
-LONG_NUMBER = b"0" * 16
-"""Digits, all of them written as 0, that a 64-bit reader may not keep."""
 MOST_DIGITS = 1000
 """Digits of one number: what a longer one costs to read grows with their square."""
 ODD = 4 * 1024 * 1024
@@ -56,7 +54,10 @@ class Gone(Exception):
 
 def header(scope: Scope, name: bytes) -> str:
     """The header `name` (lower case), "" where there is none."""
-    return next((value.decode("latin-1") for key, value in scope["headers"] if key == name), "")
+    for key, value in scope["headers"]:
+        if key == name:
+            return str(value.decode("latin-1"))
+    return ""
 
 
 async def read_request(
@@ -82,33 +83,73 @@ async def read_request(
 
 async def read_body(scope: Scope, receive: Receive, limit: int, seconds: float | None = None) -> bytes:
     """The request's body.  Raises Refused, or Gone."""
+    size, first = _announced(scope, limit), _Begun(receive())
+    if first.done and not first.value.get("more_body", False):  # as most come, and no clock is needed
+        return _piece(first.value, size, limit)
+    waiting = iter((first,))
     try:
         async with asyncio.timeout(seconds):
-            return await _read_body(scope, receive, limit)
+            pieces = _pieces(scope, lambda: next(waiting, None) or receive(), limit)
+            return b"".join([piece async for piece in pieces])
     except TimeoutError:
         raise Refused(TOO_SLOW.format(seconds=seconds), 408) from None
 
 
-async def _read_body(scope: Scope, receive: Receive, limit: int) -> bytes:
-    return b"".join([piece async for piece in _pieces(scope, receive, limit)])
+class _Begun:
+    """Something awaited that has begun, and may be `done`: its `value`.  To be awaited once."""
+
+    done = False
+    value: Any = None
+
+    def __init__(self, awaitable: Awaitable[Any]) -> None:
+        self._steps: Any = awaitable.__await__()
+        self._go(self._steps.send, None)
+
+    def __await__(self) -> Generator[Any, Any, Any]:
+        """Wait for the rest."""
+        while not self.done:
+            try:
+                reply = yield self._waits
+            except BaseException as error:
+                self._go(self._steps.throw, error)
+            else:
+                self._go(self._steps.send, reply)
+        return self.value
+
+    def _go(self, resume: Callable[[Any], Any], given: Any) -> None:
+        try:
+            self._waits = resume(given)
+        except StopIteration as ended:
+            self.done, self.value = True, ended.value
 
 
 async def _pieces(scope: Scope, receive: Receive, limit: int) -> AsyncIterator[bytes]:
-    announced = header(scope, b"content-length")
-    if announced.isdecimal() and (len(announced) > 18 or int(announced) > limit):
-        raise Refused(TOO_LARGE.format(limit=limit), 413)
-    size = 0
+    size = _announced(scope, limit)
     while True:
         message = await receive()
-        if message["type"] == "http.disconnect":
-            raise Gone
-        piece = message.get("body", b"")
+        piece = _piece(message, size, limit)
         size += len(piece)
-        if size > limit:
-            raise Refused(TOO_LARGE.format(limit=limit), 413)
         yield piece
         if not message.get("more_body", False):
             return
+
+
+def _announced(scope: Scope, limit: int) -> int:
+    """The bytes that came before any did: none.  Raises Refused where more than `limit` are announced."""
+    announced = header(scope, b"content-length")
+    if announced.isdecimal() and (len(announced) > 18 or int(announced) > limit):
+        raise Refused(TOO_LARGE.format(limit=limit), 413)
+    return 0
+
+
+def _piece(message: Message, size: int, limit: int) -> bytes:
+    """The piece that a message brings behind so many bytes."""
+    if message["type"] == "http.disconnect":
+        raise Gone
+    piece: bytes = message.get("body", b"")
+    if size + len(piece) > limit:
+        raise Refused(TOO_LARGE.format(limit=limit), 413)
+    return piece
 
 
 async def pieces_of(scope: Scope, receive: Receive, limits: Limits) -> AsyncIterator[bytes]:

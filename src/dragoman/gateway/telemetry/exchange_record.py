@@ -14,10 +14,9 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from ...conversation.session_key import Session, session_of
-from ...effects import Machine, relay
+from ...effects import Machine
 from ...errors import DragomanError, ProviderError
-from ...events import EVENTS
-from ...fallback import Place, RouteAsked, RouteFailed
+from ...fallback import Note, Place, RouteAsked, RouteFailed
 from ...loop.steps import ToolEnded, ToolStarted
 from ...server_tools.machine import ServerToolsRan
 from ...turn.ignored_tools import AnsweredBesides, AskedBesides
@@ -224,15 +223,15 @@ class ExchangeRecord:
 
     # ── upstream attempts ────────────────────────────────────────────────────
 
-    def watch(self, ask: Ask) -> Ask:
-        """`ask`, a chain, with every attempt written down."""
+    def watch(self, ask: Callable[[Request, Note], Machine[Response]]) -> Ask:
+        """`ask`, a chain that notes its steps, with every attempt written down."""
         count = 0
 
         def asked(request: Request) -> Machine[Response]:
             nonlocal count
             reask, count = count - len(self.server_tools), count + 1
             try:
-                response = yield from relay(ask(request), on_step=self._noted(request, reask))
+                response = yield from ask(request, self._noted(request, reask))
             except ProviderError:
                 count -= 1  # it is asked again for what failed, not for what was wrong with an answer
                 raise
@@ -241,12 +240,10 @@ class ExchangeRecord:
 
         return asked
 
-    def _noted(self, request: Request, reask: int) -> Callable[[Any], tuple[Any, ...]]:
-        """What writes down the steps of a chain that are about attempts, and gives the others."""
+    def _noted(self, request: Request, reask: int) -> Note:
+        """What writes down the steps of a chain that are about attempts; False for any other."""
 
-        def on_step(step: Any) -> tuple[Any, ...]:
-            if type(step) in EVENTS:
-                return (step,)
+        def note(step: Any) -> bool:
             if isinstance(step, RouteAsked):
                 self._begin(UpstreamAttempt(step.place, request, step.attempt, reask))
             elif isinstance(step, RouteFailed):
@@ -258,10 +255,10 @@ class ExchangeRecord:
             elif isinstance(step, AnsweredBesides):
                 self._end(self.attempts[-1], step.response, step.failure)
             else:
-                return (step,)
-            return ()
+                return False
+            return True
 
-        return on_step
+        return note
 
     def ask(self, place: Place, request: Request, operation: str) -> None:
         """A place is asked for something that is no chat."""

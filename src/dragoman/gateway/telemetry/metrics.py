@@ -80,6 +80,7 @@ class Metrics:
         self._library: Any = importlib.import_module("prometheus_client")
         self._registry = self._library.CollectorRegistry()
         self._made = {name: self._make(name, *row) for name, row in COUNTED.items()}
+        self._series: dict[tuple[str, tuple[str, ...]], Any] = {}  # as many as the registry has
         self._names: set[str] = set()
         self._resting: set[str] = set()
         self._flying: dict[UpstreamAttempt, Any] = {}
@@ -91,6 +92,13 @@ class Metrics:
             more["multiprocess_mode"] = TOGETHER[name]
         return getattr(self._library, kind)(f"dragoman_{name}", text, labels, registry=self._registry, **more)
 
+    def _of(self, name: str, *labels: str) -> Any:
+        """The series of these labels; looking one up in the library takes longer than counting does."""
+        found = self._series.get((name, labels))
+        if found is None:
+            found = self._series[name, labels] = self._made[name].labels(*labels)
+        return found
+
     def take(self, config: GatewayConfig) -> None:
         """The models of `config` count under their own names."""
         routes = (route.model for route in config.all_routes())
@@ -100,7 +108,7 @@ class Metrics:
 
     def in_background(self, status: str, more: int) -> None:
         """So many more responses in the background are in this state."""
-        self._made["background_responses"].labels(status).inc(more)
+        self._of("background_responses", status).inc(more)
 
     def recorded(self, count: int) -> None:
         """So many exchanges were written into the store of recordings."""
@@ -120,7 +128,7 @@ class Metrics:
 
     def exchange_began(self, record: ExchangeRecord) -> None:
         """One more is being served."""
-        self._made["in_flight_requests"].labels(record.front).inc()
+        self._of("in_flight_requests", record.front).inc()
 
     def attempt_began(self, record: ExchangeRecord, attempt: UpstreamAttempt) -> None:
         """A place is asked; all but that is counted when it has ended."""
@@ -135,26 +143,26 @@ class Metrics:
             self._learn(attempt.request.model, attempt.place.model)
         route = self._route(attempt.place)
         kind = "ok" if attempt.response is not None else str(attempt.failure.kind) if attempt.failure else "canceled"
-        self._made["upstream_requests"].labels(route, kind).inc()
-        self._made["upstream_duration_seconds"].labels(route).observe(attempt.ended - attempt.begun)
+        self._of("upstream_requests", route, kind).inc()
+        self._of("upstream_duration_seconds", route).observe(attempt.ended - attempt.begun)
         self._rest(attempt.place, route)
         if attempt.besides:
-            self._made["tool_checks"].labels(self._model(record.model), route, attempt.besides).inc()
+            self._of("tool_checks", self._model(record.model), route, attempt.besides).inc()
         elif attempt.number == 1 and attempt.reask:
-            self._made["reasks"].labels(self._model(record.model), route).inc()
+            self._of("reasks", self._model(record.model), route).inc()
 
     def exchange_ended(self, record: ExchangeRecord) -> None:
         """A request is over."""
-        made, front = self._made, record.front
-        made["in_flight_requests"].labels(front).dec()
+        of, front = self._of, record.front
+        of("in_flight_requests", front).dec()
         model, stream = self._model(record.model), str(record.stream).lower()
         route = self._route(record.place) if record.place is not None else ""
-        made["requests"].labels(front, model, stream, route, str(record.status)).inc()
-        made["request_duration_seconds"].labels(front, model, stream).observe(record.seconds)
+        of("requests", front, model, stream, route, str(record.status)).inc()
+        of("request_duration_seconds", front, model, stream).observe(record.seconds)
         if record.first is not None:
-            made["time_to_first_byte_seconds"].labels(front, model, stream).observe(record.first - record.begun)
+            of("time_to_first_byte_seconds", front, model, stream).observe(record.first - record.begun)
         for call, result in (pair for results in record.server_tools for pair in results):
-            made["server_tool_calls"].labels(call.name, "error" if result.is_error else "ok").inc()
+            of("server_tool_calls", call.name, "error" if result.is_error else "ok").inc()
         if record.response is not None:
             self._answer(record, model, route)
 
@@ -164,32 +172,32 @@ class Metrics:
             return
         for kind in USED if response.usage is not None else ():
             if count := getattr(response.usage, kind):
-                self._made["tokens"].labels(model, route, kind).inc(count)
+                self._of("tokens", model, route, kind).inc(count)
         for call in response.calls:
             self._call(call)
         for issue in response.issues:
             self._issue(issue)
             if issue.kind in SAID:
-                self._made["questions"].labels(model, route, str(issue.kind)).inc()
+                self._of("questions", model, route, str(issue.kind)).inc()
         for _ in response.doubtful:
-            self._made["questions"].labels(model, route, UNASKED).inc()
+            self._of("questions", model, route, UNASKED).inc()
 
     def _call(self, call: ToolCall) -> None:
         report = call.report
         judged = (report.dialect or "native", report.tier, report.verdict) if report else UNREPORTED
-        self._made["tool_calls"].labels(*map(str, judged)).inc()
+        self._of("tool_calls", *map(str, judged)).inc()
         for edit in report.edits if report else ():
-            self._made["edits"].labels(edit.kind).inc()
+            self._of("edits", edit.kind).inc()
 
     def _issue(self, issue: Issue) -> None:
-        self._made["issues"].labels(str(issue.kind)).inc()
+        self._of("issues", str(issue.kind)).inc()
 
     def _rest(self, where: Place, route: str) -> None:
         """Set until when a place rests; one that never did has no series."""
         until = next((condition.until for place, condition in self.health or () if place == where), 0.0)
         if until or route in self._resting:
             self._resting.add(route)
-            self._made[COOLDOWN].labels(route).set(until)
+            self._of(COOLDOWN, route).set(until)
 
     # ── names ────────────────────────────────────────────────────────────────
 

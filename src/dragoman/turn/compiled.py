@@ -1,0 +1,243 @@
+"""Plans compiled once for all requests that ask the same of a place, whatever is said in them, and found again.
+
+Of a plan nearly all depends on tools, options, route and model, which come again with every turn of a conversation.
+Knows plans and their stages by what these do to a conversation; nothing of wires, keys or answers.
+Contract: the same plan as without.  A compiled plan is for conversations that no stage has anything to do with but the
+few that are gone through here: plain texts, calls with ids and names that the wire takes, and their results; any other
+is planned from the beginning.  What it is compiled from is planned both ways, and compiled only where both are equal.
+It is held by its tools, and goes with them.
+"""
+
+from __future__ import annotations
+
+import marshal
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..codecs.shared.spec import WireFields
+from ..conversation.grown import Grown, by_growth, grown
+from ..conversation.history import in_turns
+from ..conversation.naming import UNCHANGED
+from ..conversation.requirements import WireRequirements
+from ..memo import OBJECTS, FrozenTools, Recent
+from ..providers.families import Profile, Replay, TemplateLimit
+from ..providers.route import Route
+from ..types import JsonObject, Message, Request, Text, ToolCall, ToolResult
+from .capabilities import NOTHING, Refusals
+from .plan import Plan, planned, style_of
+from .prepare import requirements_of
+from .seals import REFUSED
+from .text_tools import PromptStyle, in_text, prompt
+
+MOST = 16
+"""Plans that are held for one set of tools."""
+LARGEST = 4096
+"""Bytes of a request's other fields up to which it is known again."""
+_FORM = 2  # of marshal: bytes that depend on nothing but the value
+_ROLES = frozenset({"system", "user", "assistant", "tool"})
+
+
+class Never:
+    """Stands for a plan that cannot be compiled."""
+
+
+NEVER = Never()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compiled:
+    """A plan without its conversation, and what that becomes.
+
+    plan          the plan; `asked` and `request` have no messages
+    requirements  of the wire;  callless  whether a conversation with calls needs stages that are not gone through here
+    style, told   how calls and results are told in text, and the tools; None where they go by the wire
+    route         whose identity is a part of the key, and must stay its own
+    """
+
+    plan: Plan
+    requirements: WireRequirements
+    callless: bool
+    route: Route
+    style: PromptStyle | None = None
+    told: str = ""
+
+    def planned(self, request: Request) -> Plan | None:
+        """The plan of `request`, which asks the same; None where its conversation is not plain."""
+        messages, plan = request.messages, self.plan
+        ids = _plain(messages, self.requirements)
+        if ids is None or (ids and self.callless):
+            return None
+        sent = messages
+        if self.style is not None:
+            sent = self._from_prompt(in_text(messages, plan.asked.tools, self.style, self.told))
+        ordered = in_turns(sent, self.requirements.turns)
+        if ordered.issues:
+            return None
+        return plan.saying(messages, ordered.messages)
+
+    def _from_prompt(self, sent: tuple[Message, ...]) -> tuple[Message, ...]:
+        """The conversation as what grew from the message that tells the tools: of a short one that is nearly all.
+
+        What is made of that message, its JSON above all, is found with it.
+        """
+        if len(sent) < 2 or sent[0].role != "system" or getattr(sent, "base", None) is not None:
+            return sent
+        made = self.plan.made
+        head: Grown[Message] | None = made.get(Compiled)
+        if head is None or head[0] != sent[0]:
+            head = made[Compiled] = grown(None, sent[:1])
+        return grown(head, sent[1:])
+
+
+def compiled(
+    request: Request, route: Route, *, text: bool, nonce: str = "", refused: Refusals = NOTHING,
+    habits: frozenset[str] = frozenset(),
+) -> Plan:
+    """`planned`, compiled where it can be."""
+    key = None if nonce else _key(request, route, text, refused, habits)
+    shelf = None if key is None else _shelf_of(request)
+    known = shelf.get(key) if shelf is not None else None
+    if isinstance(known, Compiled) and (plan := known.planned(request)) is not None:
+        return plan
+    plan = planned(request, route, text=text, nonce=nonce, refused=refused, habits=habits)
+    if shelf is not None and known is None and shelf.comes_again(key) and (made := _compile(request, route, plan)):
+        shelf.put(key, made)
+    return plan
+
+
+class _Shelf:
+    """What was compiled for one set of tools: what was asked twice, for in some clients no two requests are alike."""
+
+    __slots__ = ("_made", "_seen")
+
+    def __init__(self, most: int) -> None:
+        self._made: Recent[Hashable, Compiled | Never] = Recent(most)
+        self._seen: Recent[int, bool] = Recent(4 * most)
+
+    def get(self, key: Hashable) -> Compiled | Never | None:
+        """What was compiled under `key`."""
+        return self._made.get(key)
+
+    def put(self, key: Hashable, made: Compiled | Never) -> None:
+        """Remember this."""
+        self._made.put(key, made)
+
+    def comes_again(self, key: Hashable) -> bool:
+        """Was `key` asked for before?"""
+        known = self._seen.get(hash(key))
+        if known is None:
+            self._seen.put(hash(key), True)
+        return known is not None
+
+
+_untooled = _Shelf(OBJECTS)
+
+
+def _shelf_of(request: Request) -> _Shelf | None:
+    """Where what is compiled for such a request is held; None where it is not."""
+    if not request.tools:
+        return _untooled
+    if type(request.tools) is not FrozenTools:
+        return None
+    made: Any = request.tools.__dict__
+    shelf: _Shelf | None = made.get(_Shelf)
+    if shelf is None:
+        shelf = made[_Shelf] = _Shelf(MOST)
+    return shelf
+
+
+def _key(
+    request: Request, route: Route, text: bool, refused: Refusals, habits: frozenset[str]
+) -> Hashable:
+    """Equal for requests of one plan; None for one whose plan depends on what is said in it."""
+    sampling = request.sampling
+    if request.output_schema is not None or sampling.effort is not None or sampling.thinking_budget is not None:
+        return None
+    extra = request.extra and _written(request.extra)
+    if extra is None:
+        return None
+    key = (
+        id(route), request.model, text, request.tool_choice, request.parallel, sampling, request.stream, extra or "",
+        refused or "", habits,
+    )  # fmt: skip
+    try:
+        hash(key)
+    except TypeError:  # a caller's own list where a tuple belongs
+        return None
+    return key
+
+
+def _written(extra: JsonObject) -> Hashable:
+    """Other fields, by what they say; None for what is too large, or not JSON."""
+    api = extra.api if isinstance(extra, WireFields) else None
+    try:
+        data = marshal.dumps({**extra}, _FORM)
+    except ValueError:
+        return None
+    return (api, data) if len(data) <= LARGEST else None
+
+
+# ── what can be compiled ─────────────────────────────────────────────────────
+
+
+def _compile(request: Request, route: Route, plan: Plan) -> Compiled | Never | None:
+    """The plan of `request`, for whatever else may be said; None where this conversation does not show it."""
+    family, demands = plan.family, plan.refused.demands
+    if plan.names != UNCHANGED or any(one.startswith(REFUSED) for one in demands):
+        return NEVER
+    if route.provider.quirks.cache == "always" or TemplateLimit.NO_SYSTEM in family.template_limits:
+        return NEVER
+    style = style_of(plan) if plan.text else None
+    made = Compiled(
+        plan=plan.saying((), ()),
+        requirements=requirements_of(route.provider, family, text=plan.text),
+        callless=_is_callless(request, plan, family),
+        route=route,
+        style=style,
+        told=prompt(plan.asked, style) if style is not None else "",
+    )
+    again = made.planned(request)
+    return None if again is None else made if again == plan else NEVER
+
+
+def _is_callless(request: Request, plan: Plan, family: Profile) -> bool:
+    """Do stages look at calls of a conversation that say nothing special?"""
+    if any(tool.metadata for tool in request.tools):
+        return True
+    return not plan.text and (family.replay in {Replay.DEMANDED, Replay.SIGNED} or not request.tools)
+
+
+@by_growth
+def _plain(
+    messages: Sequence[Message], start: int, known: frozenset[str] | None, requirements: WireRequirements
+) -> frozenset[str] | None:
+    """The ids of the calls of a conversation of texts, calls and results that the wire takes as they are; else None."""
+    if start and known is None:
+        return None
+    ids: list[str] = []
+    names: list[str] = []
+    for message in messages[start:]:
+        if not message.bare or message.role not in _ROLES:
+            return None
+        for part in message.parts:
+            kind = type(part)
+            if kind is ToolCall:
+                ids.append(part.id)  # type: ignore[union-attr]
+                names.append(part.name)  # type: ignore[union-attr]
+            elif kind is ToolResult:
+                names.append(part.name)  # type: ignore[union-attr]
+            elif kind is not Text:
+                return None
+        if requirements.single and len(message.calls) > 1:
+            return None
+    before = known or _NONE
+    if not names:
+        return before
+    every = before.union(ids)
+    alone = all(ids) and len(every) == len(ids) + len(before)
+    fine = alone and not requirements.counted and all(map(requirements.ids.allows, ids))
+    return every if fine and all(map(requirements.names.allows, names)) else None
+
+
+_NONE: frozenset[str] = frozenset()
