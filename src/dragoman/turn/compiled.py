@@ -113,7 +113,7 @@ class _Shelf:
 
     def __init__(self, most: int) -> None:
         self._made: Recent[Hashable, Compiled | Never] = Recent(most)
-        self._seen: Recent[int, bool] = Recent(4 * most)
+        self._seen: Recent[int, int] = Recent(4 * most)
 
     def get(self, key: Hashable) -> Compiled | Never | None:
         """What was compiled under `key`."""
@@ -124,11 +124,10 @@ class _Shelf:
         self._made.put(key, made)
 
     def comes_again(self, key: Hashable) -> bool:
-        """Was `key` asked for before?"""
-        known = self._seen.get(hash(key))
-        if known is None:
-            self._seen.put(hash(key), True)
-        return known is not None
+        """Was `key` asked for before, and is it time to try again?  After one, two, four times, and so on."""
+        before = self._seen.get(hash(key)) or 0
+        self._seen.put(hash(key), before + 1)
+        return before > 0 and before & (before - 1) == 0
 
 
 _untooled = _Shelf(OBJECTS)
