@@ -154,7 +154,9 @@ def test_what_was_said_first_decides_nothing(way: Tools) -> None:
 def test_what_a_plan_comes_to_is_shared_by_all_plain_conversations(options: str, way: Tools) -> None:
     route = Route(provider=COMPATIBLE["openai_chat"], base_url="http://127.0.0.1:1", tools=way)
     said = [SAID[name] for name in ("a word", "turns", "instructions")]
-    first, second, third = [compiled(asked(OPTIONS[options], one, "m"), route, text=way is Tools.TEXT) for one in said]
+    model = f"{options} {way}"  # of which nothing is known yet
+    plans = [compiled(asked(OPTIONS[options], one, model), route, text=way is Tools.TEXT) for one in said]
+    first, second, third = plans
     assert (second.made is third.made) == (options != "effort")
     assert first.request.messages != second.request.messages
 
