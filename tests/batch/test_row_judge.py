@@ -12,7 +12,7 @@ from dragoman.batch.formats.table import ROWS
 from dragoman.batch.judging.row_judge import judge, judge_row
 from dragoman.batch.options import Options
 from dragoman.batch.result import RowVerdict
-from dragoman.types import ToolCall
+from dragoman.types import IssueKind, ToolCall
 
 TOOL = {
     "type": "function",
@@ -102,6 +102,11 @@ def test_the_sample_of_each_format_is_found_by_its_shape(form: Any) -> None:
     found = judge(form.sample.encode())
     assert found.form is form
     assert found.verdict in (RowVerdict.OK, RowVerdict.NONE), found.findings
+
+
+def test_every_issue_that_the_parser_tells_has_a_code() -> None:
+    live = {"wire_fault", "unsupported", "history", "reasked", "confirmed", "denied", "tools_ignored", "tools_tested"}
+    assert {str(kind) for kind in IssueKind} - set(CODES) == live  # those are told of answers that come over a wire
 
 
 def test_long_integers_keep_their_digits() -> None:

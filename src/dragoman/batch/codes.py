@@ -61,6 +61,7 @@ CODES: Mapping[str, Meaning] = MappingProxyType({
     "copied": Meaning(NOTE, "a call that is copied from what the model was shown", "nothing: it is text"),
     "hallucinated_result": Meaning(ERROR, "the model wrote a tool's result itself", "leave the row out"),
     "noise": Meaning(NOTE, "control tokens stand in a text", "nothing: they are left out where calls were read"),
+    "partial": Meaning(WARNING, "some calls of a turn can be read, others cannot", "look at the other findings"),
     "wrong_shape": Meaning(ERROR, "a call that is no object with a name", "correct it at the path"),
     # repairs
     "call_in_text": Meaning(WARNING, "a call stood in the text and was put where calls stand", "nothing"),
