@@ -60,6 +60,14 @@ def test_packed_files_and_documents_are_found_by_their_bytes(tmp_path: Path) -> 
         assert [json.loads(raw.data) for unit in plan([path]) for raw in rows(unit, 1 << 20)] == [{"a": 1}, {"a": 2}], path
 
 
+def test_a_broken_first_line_makes_no_document_of_the_others(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    for first in (b"{", b'{"a": [', b'{"a":1}}', b'{"a"\x00'):
+        path.write_bytes(first + b'\n{"b":1}\n')
+        assert kind_of(path) == ("lines", ""), first
+        assert [data for _, data in spread(path, 1 << 20)] == [first, b'{"b":1}']
+
+
 def test_zstandard_is_read_in_all_its_members(tmp_path: Path) -> None:
     zstandard = pytest.importorskip("zstandard")
     pack = zstandard.ZstdCompressor().compress

@@ -11,6 +11,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import io
+import json
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -114,28 +115,28 @@ def kind_of(file: Path) -> tuple[str, str]:
     text = start.removeprefix(BOM).lstrip()
     if text[:1] == b"[":
         return "document", packing
-    line, newline, _ = text.partition(b"\n")
-    if text[:1] == b"{" and newline and _is_part(line) and _is_document(file, packing):
+    line = text.partition(b"\n")[0]
+    if text[:1] == b"{" and len(line) < len(text) and not _is_json(line) and _is_document(text):
         return "document", packing
     return "lines", packing
 
 
-def _is_part(line: bytes) -> bool:
-    """Is this line not JSON by itself, as the first one of a document on several lines is not?"""
+def _is_json(line: bytes) -> bool:
     try:
         loads(line)
     except BadRow as why:
-        return why.code == "not_json"
-    return False
+        return why.code != "not_json"
+    return True
 
 
-def _is_document(file: Path, packing: str) -> bool:
-    if file.stat().st_size > LARGEST_DOCUMENT:
-        return False
+def _is_document(text: bytes) -> bool:
+    """Is this one JSON value, or the beginning of one, on several lines?  A broken line among others is not."""
     try:
-        with unpacked(file, packing) as stream:
-            loads(stream.read())
-    except (BadRow, OSError, EOFError):
+        json.loads(text.decode("utf-8", "replace"))
+    except json.JSONDecodeError as error:
+        cut = error.pos >= len(error.doc) - LEAST or error.msg.startswith("Unterminated")
+        return len(text) >= HEAD // 2 and cut
+    except RecursionError:
         return False
     return True
 
