@@ -48,7 +48,7 @@ SHORTEST = 0.01
 """Seconds; our form takes no shorter silence for a failure."""
 UNHEEDED = {
     "rpm": "it counts as the weight where there is none; limits are kept for keys ([[keys]] per_minute)",
-    "tpm": "it counts as the weight where there is neither that nor rpm; limits are kept for keys ([[keys]])",
+    "tpm": "the weight where there is neither that nor rpm; limits are kept for keys ([[keys]] tokens_per_minute)",
     "api_version": "set the variable that dragoman list providers names",
     "aws_region_name": "set AWS_REGION",
     "vertex_project": "set GOOGLE_CLOUD_PROJECT",
