@@ -127,7 +127,7 @@ class Table(Marks):
         """Searches that find together what `lead` finds in a text that has ended; none where any word may begin one."""
         if any(before or not behind for before, behind in self.inline):
             return ()
-        words = [Anchored(re.compile(f"(?i:{re.escape(b)})").search, word=True) for _, b in sorted(self.inline)]
+        words = [Anchored(re.compile(f"(?i:{re.escape(b)})").search) for _, b in sorted(self.inline)]
         marks = self.every() - self.line
         inside = {mark for mark in marks if LETTER.match(mark) or ("<" in mark[1:LOOK] and mark[0] != "<")}
         rests: dict[str, set[str]] = {}

@@ -28,6 +28,7 @@ class Scanner:
 
     def __init__(self, src: Source, teller: Teller, torn: TornMarks, names: Declared, table: Table) -> None:
         self._src, self._teller, self._torn, self._names = src, teller, torn, names
+        self._has_names = bool(names)
         self.table = table
         self.named: tuple[Row, ...] = ()
         self._leads_of: Table | None = None
@@ -65,29 +66,32 @@ class Scanner:
         if t is not self._leads_of or calm is not self._calm:
             self._take_leads(t, calm)
         inline = self._inline.next(src, start)
-        at_line = self._first_on_line(t, start)
+        at_line = self._first_on_line(t, start, inline)
         while True:
-            at = min(inline, at_line)
+            at = inline if inline < at_line else at_line
             if at >= size:
                 return size, ""
             if at == 0 and at != at_line and glued(src.last, buf[0]):
                 inline = self._inline.next(src, 1)
+                at_line = self._first_on_line(t, start, inline)
                 continue
             if size - at < t.longest and not src.eof and buf[at:].casefold() in t.prefixes:
                 return at, ""
             found = t.marker.match(buf, at)
             marker = found.group() if found and (at == at_line or found.group().casefold() not in t.line) else ""
-            if t.forms and self._names:
+            if t.forms and self._has_names:
                 longer = self._named_marker(t, at, first=at == at_line)
                 if longer is None:
                     return at, ""
-                marker = max(marker, longer, key=len)
+                if len(longer) > len(marker):
+                    marker = longer
             if marker:
                 return at, marker
+            behind = at + 1
             if at == inline:
-                inline = self._inline.next(src, at + 1)
-            if at == at_line:
-                at_line = self._at_line.next(src, at + 1)
+                inline = self._inline.next(src, behind)
+            if at == at_line or at_line >= size:
+                at_line = self._at_line.next(src, behind, inline)
 
     def _take_leads(self, t: Table, calm: bool) -> None:
         """Look for the markers of this table; for no plain fence where the text is all there and no candidate waits."""
@@ -115,11 +119,14 @@ class Scanner:
                 marker = max(marker, buf[at : found.end], key=len)
         return marker
 
-    def _first_on_line(self, t: Table, start: int) -> int:
-        """The first place from `start` on that stands first on its line and may begin a line marker."""
+    def _first_on_line(self, t: Table, start: int, inline: int) -> int:
+        """The first place from `start` on that stands first on its line and may begin a line marker.
+
+        Behind `inline`, where another marker may begin, nobody has to look yet.
+        """
         buf = self._src.buf
         blank = BLANK.match(buf, start)
         at = blank.end() if blank else start
         if t.any_lead.match(buf, at) and self._teller.line_start(buf[start:at]):
             return at
-        return self._at_line.next(self._src, start)
+        return self._at_line.next(self._src, start, inline)

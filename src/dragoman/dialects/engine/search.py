@@ -6,7 +6,7 @@ Knows a source and its patterns; not what they stand for.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
@@ -15,7 +15,7 @@ from ...lenient.source import Source
 FEW = 400
 """Where so little text is left, one pattern finds all sooner than one for each sign."""
 
-Search: TypeAlias = Callable[[str, int], re.Match[str] | None]
+Search: TypeAlias = Callable[[str, int, int], re.Match[str] | None]
 
 
 class Anchored(NamedTuple):
@@ -23,7 +23,7 @@ class Anchored(NamedTuple):
 
     search: Search
     before: tuple[int, ...] = ()
-    word: bool = False  # it stands behind a word that the place begins with
+    reach: int = 0  # how far a mark goes at the most; 0 for a sign that stands behind a word that the place begins with
 
 
 class Lead:
@@ -33,56 +33,81 @@ class Lead:
     perhaps more: each is one literal, which `re` looks for at ten times the speed of a choice.
     """
 
-    __slots__ = ("_found", "_next", "_one", "_pattern", "_searched", "_signs")
+    __slots__ = ("_found", "_one", "_pattern", "_places", "_searched", "_signs")
 
     def __init__(self, pattern: re.Pattern[str], *, one: bool, signs: tuple[Anchored, ...] = ()) -> None:
         self._pattern, self._one, self._signs = pattern, one, signs
         self._found = self._searched = -1
-        self._next: list[int] = []
+        self._places: list[tuple[int, bool]] = []
 
-    def next(self, src: Source, start: int) -> int:
-        """The first such place at or after `start` (an index into `src.buf`); the buffer's length if none."""
-        base, size = src.base, len(src.buf)
-        if self._found >= base + start:
-            return self._found - base
-        begin = max(start, self._searched - base, 0)
-        if self._signs and src.eof and (self._next or size - begin > FEW):
+    def next(self, src: Source, start: int, within: int = 0) -> int:
+        """The first such place at or after `start` (an index into `src.buf`); the buffer's length if none.
+
+        One that does not begin `within` so much of a text that has ended may be left for later.
+        """
+        base, buf = src.base, src.buf
+        size, found = len(buf), self._found - base
+        if found >= start:
+            return found
+        begin = self._searched - base
+        begin = max(begin, start)
+        if self._signs and src.eof and (self._places or size - begin > FEW):
             return self._by_signs(src, begin)
-        match = self._pattern.search(src.buf, begin)
+        end = size
+        if within and src.eof and within + FEW < size:
+            end = _enough(begin, within + FEW, size)
+        match = self._pattern.search(buf, begin, end)
+        if match is not None and match.end() == end < size:  # in the blanks that a line begins with
+            match, end = self._pattern.search(buf, match.start()), size
         if match is None:
-            newline = src.buf.rfind("\n", begin)
-            self._searched = base + (newline if newline >= 0 else size)
+            newline = buf.rfind("\n", begin, end)
+            self._searched = base + (newline if newline >= 0 else end)
             return size
         at = match.end() - 1 if self._one else match.end()
         self._found = base + at
         return at
 
     def _by_signs(self, src: Source, start: int) -> int:
-        buf, base = src.buf, src.base
-        places = self._next = self._next or [-1] * len(self._signs)
+        buf, base, size = src.buf, src.base, len(src.buf)
+        places = self._places = self._places or [(-1, False)] * len(self._signs)
         while True:
-            for n, place in enumerate(places):
-                if place < base + start:
-                    places[n] = base + _place(self._signs[n], buf, start)
-            at = min(places) - base
-            if at >= len(buf):
-                return len(buf)
-            if self._pattern.match(buf, at) is not None:
-                self._found = base + at
-                return at
-            start = at + 1
+            first = size
+            for n, (at, found) in enumerate(places):  # none before it; is it one?
+                at -= base
+                begin = at if at > start else start
+                if begin >= first:
+                    continue
+                if not found or at < start:
+                    end = _enough(begin, first, size)
+                    at = _place(self._signs[n], buf, begin, end)
+                    found = at >= 0
+                    places[n] = base + (at if found else end), found
+                if found and at < first:
+                    first = at
+            if first == size or self._pattern.match(buf, first) is not None:
+                self._found = base + first if first < size else self._found
+                return first
+            start = first + 1
 
 
-def _place(sign: Anchored, buf: str, start: int) -> int:
-    found = sign.search(buf, start)
+def _enough(begin: int, within: int, size: int) -> int:
+    """How far is searched from here for what counts `within` a text: twice as far each time, for it may be asked of
+    every mark."""
+    return min(size, max(within, 2 * begin))
+
+
+def _place(sign: Anchored, buf: str, start: int, end: int) -> int:
+    """Where a mark with this sign begins next; -1 where none does before `end`."""
+    last = end + sign.reach if sign.reach else len(buf)
+    found = sign.search(buf, start, last)
     while found is not None:
         at = found.start() - (sign.before[found.lastindex - 1] if found.lastindex else 0)
-        if sign.word:
+        if not sign.reach:
             at = _word_before(buf, at)
         if at >= start:
             return at
-        found = sign.search(buf, found.end())
-    return len(buf)
+        found = sign.search(buf, found.end(), last)
+    return -1
 
 
 WORD_SIGNS = frozenset(".-:/$@\\_")
@@ -101,9 +126,10 @@ RARE = "<[:{>'"
 """Signs that may stand for a mark they are part of, the rarest in prose first."""
 
 
-def anchored(begun: Mapping[str, str], marks: Iterable[str]) -> tuple[Anchored, ...]:
+def anchored(begun: Mapping[str, str], marks: Collection[str]) -> tuple[Anchored, ...]:
     """Searches for signs with the pattern behind them, and for `marks`, in any case, each by the rarest sign in it."""
     within: dict[str, dict[str, int]] = {}
+    reach = max([1, *map(len, marks), *map(len, begun.values())])  # a pattern is longer than what it finds
     for mark in sorted(marks):
         at = next((mark.index(sign) for sign in RARE if sign in mark), 0)
         before, behind = mark[:at], f"(?i:{re.escape(mark[at + 1 :])})"
@@ -112,10 +138,10 @@ def anchored(begun: Mapping[str, str], marks: Iterable[str]) -> tuple[Anchored, 
             stands = f"{last}(?<=(?i:{re.escape(before)}){re.escape(sign)})" if before else ""
             within.setdefault(sign, {})[stands + behind] = at
     found = []
-    for sign in sorted({*begun, *within}):
+    for sign in sorted({*begun, *within}, key=lambda sign: (sign not in RARE, RARE.find(sign), sign)):
         rests = {**({begun[sign]: 0} if sign in begun else {}), **within.get(sign, {})}
         choice = "|".join(f"{rest}()" for rest in rests)
-        found.append(Anchored(re.compile(f"{re.escape(sign)}(?:{choice})").search, tuple(rests.values())))
+        found.append(Anchored(re.compile(f"{re.escape(sign)}(?:{choice})").search, tuple(rests.values()), reach))
     return tuple(found)
 
 

@@ -13,9 +13,9 @@ from enum import IntEnum
 from functools import cached_property
 from typing import TypeAlias
 
-from ..judge.declared import HEAD, PRINT, WHOLE
+from ..judge.declared import PRINT
 from ..reading.compiled import Form
-from ..reading.named import PRINTED, SIGNS, leads
+from ..reading.named import PRINTED, begins_name, leads
 
 Match: TypeAlias = Callable[[str, int], re.Match[str] | None]
 """A pattern's own `match`."""
@@ -23,7 +23,6 @@ LONG = 300
 """So much text behind the beginning of a marker is waited for; whoever reads markers decides on more."""
 END = "\0"
 """What goes on with no marker."""
-BEGUN = re.compile(rf"[{SIGNS}][\w.\-:/$@\\]{{0,{HEAD - 1}}}")
 NAMES = frozenset({"name", "form", "word"})
 """Groups of the pattern for places where a declared name must follow: in a line, behind something else first on a line,
 and first on a line itself (then as much of the name as `HEAD` says)."""
@@ -154,17 +153,8 @@ def _known(text: str, pos: int, befores: Iterable[str], heads: frozenset[str]) -
 
 def _name(text: str, pos: int, heads: frozenset[str]) -> Fate:
     """May a declared name begin here?"""
-    found = BEGUN.match(text, pos)
-    if found is None:
-        return Fate.WAITS if pos == len(text) else Fate.PASSES
-    begun = found.group()
-    if "\\" in begun:
-        return Fate.STOPS
-    if begun.casefold()[:HEAD] not in heads:
-        return Fate.PASSES
-    if len(begun) == HEAD or begun.casefold() + WHOLE in heads:
-        return Fate.STOPS
-    return Fate.WAITS if found.end() == len(text) else Fate.PASSES
+    begins = begins_name(heads, text, pos)
+    return Fate.WAITS if begins is None else Fate.STOPS if begins else Fate.PASSES
 
 
 def _word(text: str, pos: int, heads: frozenset[str]) -> Fate:

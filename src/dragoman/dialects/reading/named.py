@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from ...late import late
 from ...lenient.source import Need, Source, same
-from ..judge.declared import HEAD, MAX_WORD, PRINT, WORD, Declared
+from ..judge.declared import HEAD, MAX_WORD, PRINT, WHOLE, WORD, Declared
 from .compiled import Form, Row
 
 LINE_END = late(r":?[ \t]*(?:\r?\n|(?P<cut>\r?\Z))")
@@ -23,10 +23,13 @@ LINE_END = late(r":?[ \t]*(?:\r?\n|(?P<cut>\r?\Z))")
 BLANKS = {"(": re.compile(""), "{": re.compile(r"[ \t]*+")}
 BRACKETS = frozenset("({")
 """Behind a name they begin its arguments, and are no part of the opener."""
+PRINT_OPEN = f"{PRINT}("
 PRINTED = re.compile(rf"(?:{PRINT}\()*+")
 TAIL = ".:/"
 """Signs of a name that may also end it: `name:` on a line of its own, `<name/>`."""
 SIGNS = r"\w$@"
+BEGUN = re.compile(rf"[{SIGNS}][\w.\-:/$@\\]{{0,{HEAD - 1}}}")
+"""So much of a name tells most words from it."""
 
 
 class Opener(NamedTuple):
@@ -114,7 +117,34 @@ def forms_at(names: Declared, forms: tuple[Form, ...], buf: str, at: int, *, eof
     found = by_sign.get(buf[at])
     if found is not None:
         return found
+    if eof and not _begins_word(names.heads, buf, at):
+        return ()
     return by_sign[""] if _may_name(names, buf, at, eof) else ()
+
+
+def begins_name(heads: frozenset[str], text: str, at: int) -> bool | None:
+    """May a name with one of these `heads` begin here, by its first characters?  None: more text must tell."""
+    found = BEGUN.match(text, at)
+    if found is None:
+        return None if at == len(text) else False
+    begun = found.group()
+    if "\\" in begun:
+        return True
+    folded = begun.casefold()
+    if folded[:HEAD] not in heads:
+        return False
+    if len(begun) == HEAD or folded + WHOLE in heads:
+        return True
+    return None if found.end() == len(text) else False
+
+
+def _begins_word(heads: frozenset[str], text: str, at: int) -> bool:
+    """The same of a word in a text that has ended; what a call gives may be printed."""
+    while text.startswith(PRINT_OPEN, at):
+        if begins_name(heads, text, at):
+            return True
+        at += len(PRINT_OPEN)
+    return begins_name(heads, text, at) is True
 
 
 def _may_name(names: Declared, buf: str, at: int, eof: bool) -> bool:
