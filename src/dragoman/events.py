@@ -227,19 +227,27 @@ class Assembler:
 
     def add(self, event: Event) -> None:
         """Take one event."""
-        if type(event) is TextDelta:
-            if self._kind is Text:
-                self._run.append(event.text)
-            else:
-                self._add_text(Text, event.text)
+        if type(event) is TextDelta and self._kind is Text:
+            self._run.append(event.text)
         elif (take := _TAKEN.get(type(event))) is not None:
             take(self, event)
+
+    def extend(self, events: Iterable[Event]) -> None:
+        """Take them all, in order."""
+        for event in events:
+            if type(event) is TextDelta and self._kind is Text:
+                self._run.append(event.text)
+            elif (take := _TAKEN.get(type(event))) is not None:
+                take(self, event)
 
     def _start(self, event: Started) -> None:
         self._started = event
 
     def _end(self, event: Ended) -> None:
         self._ended = event
+
+    def _tell(self, event: TextDelta) -> None:
+        self._add_text(Text, event.text)
 
     def _think(self, event: ReasoningDelta) -> None:
         self._add_text(Reasoning, event.text)
@@ -258,7 +266,8 @@ class Assembler:
         self._close_part(event.metadata)
 
     def _start_call(self, event: CallStarted) -> None:
-        self._close_part()
+        if self._kind is not None:
+            self._close_part()
         self._calls[event.index] = _OpenCall(event, len(self._parts))
         self._parts.append(None)
 
@@ -277,7 +286,8 @@ class Assembler:
 
     def parts(self) -> tuple[Part, ...]:
         """The parts of the message as far as they are known; calls still open are left out."""
-        self._close_part()
+        if self._kind is not None:
+            self._close_part()
         return tuple([p for p in self._parts if p is not None])
 
     def response(self) -> Response:
@@ -310,7 +320,8 @@ class Assembler:
 
     def _add_text(self, kind: type[Text] | type[Reasoning], text: str) -> None:
         if self._kind is not kind:
-            self._close_part()
+            if self._kind is not None:
+                self._close_part()
             self._kind = kind
         self._run.append(text)
 
@@ -324,6 +335,7 @@ class Assembler:
 
 _TAKEN: dict[type, Callable[[Assembler, Any], None]] = {
     Started: Assembler._start,
+    TextDelta: Assembler._tell,
     ReasoningDelta: Assembler._think,
     PartEnded: Assembler._end_part,
     PartAdded: Assembler._add_part,
@@ -366,8 +378,7 @@ def _in_reasoning(call: ToolCall) -> Issue:
 def assemble(events: Iterable[Event]) -> Response:
     """Fold a stream of events into its response."""
     assembler = Assembler()
-    for event in events:
-        assembler.add(event)
+    assembler.extend(events)
     return assembler.response()
 
 

@@ -18,6 +18,7 @@ from ..judge.evidence import mark_of
 from ..judge.judge import Judge, slip_of, unreadable
 from ..judge.quotation import KEPT
 from ..reading.call import Attempt, Mismatch
+from ..reading.clean_call import clean_attempt
 from ..reading.compiled import Row
 from ..reading.strays import Strays
 from ..reading.table import READERS
@@ -102,7 +103,8 @@ class Trial:
             self._may_tell = not turned and self._tells(row, standing)
             attempt = self._attempt(row)
             try:
-                yield from attempt.run()
+                if not clean_attempt(attempt):
+                    yield from attempt.run()
             except (Mismatch, Broken, Cut) as why:
                 src.unwind(depth)
                 row = attempt.row
@@ -278,29 +280,30 @@ class Trial:
         src, teller = self.src, self.teller
         raw = src.held()
         src.release()
-        self._refuse_cut(attempt)
+        if self.finish == Stop.LENGTH:
+            self._refuse_cut(attempt)
         teller.let_go()
-        raws = written_as(attempt, raw, at)
-        items = [item for item in attempt.items if not (isinstance(item, Draft) and item.ended)]
-        if len(items) < len(attempt.items) and attempt.drafts and not attempt.drafts[-1].ended:
-            raw = raws[id(attempt.drafts[-1])]
+        read = attempt.drafts
+        raws, items, left = written_as(attempt, read, raw, at), attempt.items, read
+        if len(read) > 1 and any([draft.ended for draft in read]):  # told while the next one was read
+            items = [item for item in attempt.items if not (isinstance(item, Draft) and item.ended)]
+            left = [draft for draft in read if not draft.ended]
+            raw = raws[id(read[-1])] if not read[-1].ended else raw
         pending = self._pending(items, row, raw, raws, attempt.hints)
-        drafts = pending.drafts
-        for draft in drafts:
+        for draft in left:
             self.judge.settle(draft)
-        self._count(attempt.drafts if len(items) < len(attempt.items) else drafts)
+        self._count(read)
         if standing.awaited:
             pending.standing, pending.awaits = standing, Awaits.CLOSER
         elif teller.reasoning or (pending.whole and not row.strong):
             pending.awaits = Awaits.END
         teller.await_rest(pending)
 
-    def _is_first(self, row: Row) -> bool:
+    def _is_first(self, row: Row, before: str) -> bool:
         """Does no word of the message stand before this place, but what belongs to the notation?"""
         teller = self.teller
-        if not teller.context.any and not teller.waiting_words:
+        if not (teller.context.any or teller.waiting_words):
             return True
-        before = teller.before
         if row.preface is None or len(before) >= KEPT:
             return False
         return row.preface.fullmatch(before.strip()) is not None
@@ -309,25 +312,26 @@ class Trial:
         self, items: list[Draft | Event], row: Row, raw: str, raws: dict[int, str], hints: tuple[str, ...]
     ) -> Pending:
         teller = self.teller
+        before = teller.before
         return Pending(
-            items, raw, teller.before, raws, mark_of(row.dialect, strong=row.strong), row.strong,
-            reasoning=teller.reasoning, whole=self._is_first(row), inline=not teller.line_start(""),
+            items, raw, before, raws, mark_of(row.dialect, strong=row.strong), row.strong,
+            reasoning=teller.reasoning, whole=self._is_first(row, before), inline=not teller.line_start(""),
             asked=self.judge.asked_for(row.dialect.name) and not row.addressed,
             hints=() if teller.reasoning else (*self._hints(), *hints), box=box_of(row, raw),
         )  # fmt: skip
 
     def _count(self, drafts: list[Draft]) -> None:
         """Calls that were read and will not run are counted with those that could not be read."""
-        refused = len([draft for draft in drafts if draft.refusal is not None])
-        for _ in range(refused):
-            self._patience.broke()
+        refused = False
+        for draft in drafts:
+            if draft.refusal is not None:
+                refused = True
+                self._patience.broke()
         if drafts and not refused:
             self._patience.ran()
 
     def _refuse_cut(self, attempt: Attempt) -> None:
         """A tagged call whose closer is missing may have lost arguments when the limit was hit."""
-        if self.finish != Stop.LENGTH:
-            return
         cut = list(attempt.guessed)
         if not attempt.closed and isinstance(attempt.spec.args, TaggedArgs):
             cut += [d for d in attempt.drafts[-1:] if any(e.kind == "unclosed" for e in d.edits)]
@@ -358,7 +362,7 @@ class Trial:
             return
         if teller.queue:
             teller.release_all()
-        teller.end_all(attempt.items, written_as(attempt, raw, at), raw, broken)
+        teller.end_all(attempt.items, written_as(attempt, attempt.drafts, raw, at), raw, broken)
         if broken is None:
             teller.unread(issue)
         teller.new_line()

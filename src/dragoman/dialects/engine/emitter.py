@@ -240,7 +240,8 @@ class Teller(Waiting):
 
     def _decide(self, draft: Draft, pending: Pending, seen: Seen) -> Decision:
         """The rule that holds for one call."""
-        draft.data = not self.judge.settle(draft)
+        if not draft.settled:
+            draft.data = not self.judge.settle(draft)
         mark = Mark.FENCE if pending.fenced and not pending.strong else pending.mark
         marked = not pending.fenced and _opens_midline(pending.before[-hints.REACH :])
         habit = "" if marked else habit_of(draft.dialect, mark, seen.place, ends=seen.ends)
@@ -254,7 +255,7 @@ class Teller(Waiting):
             pending.strong and told and seen.thought is Thought.NONE and draft.refusal is None and copy is None
             and not (pending.asked or confirmed or judge.native or repeats or word or box or draft.edits or seen.hints)
         ):  # as `Evidence.usual` has it
-            return judge.outcome(decide_usual(mark, seen.place, habit))
+            return decide_usual(mark, seen.place, habit)  # it runs: there is no doubt of which a caller could want another
         evidence = Evidence(
             mark=mark,
             strong=pending.strong,
@@ -342,8 +343,10 @@ class Teller(Waiting):
         """Is this a call made before: after prose, or once in weak and once in strong markup?"""
         if draft.refusal is not None or not draft.done:
             return False
-        if self._is_echo(draft):
+        if self._unclosed is not None and self._is_echo(draft):
             return True
+        if not (self._ran or self._made):
+            return False
         made = self._calls_made()
         call = _call_of(draft) if made else ("", "")
         if call not in made:
@@ -372,12 +375,13 @@ class Teller(Waiting):
             call = ToolCall(id=draft.id, name=draft.name, arguments=draft.arguments(), raw=draft.text(), report=report)
             self.out.append(CallDoubted(call, written, doubt))
         self._doubts = []
-        self._tell_partial()
+        if len(self._fates) > 1:
+            self._tell_partial()
 
     def settle_overlooked(self, read: Read) -> None:
         """Tell of the calls that no marker led to (`overlooked.py`); none of them runs."""
         judge = self.judge
-        if not judge.tools or judge.asked_by_name or judge.strict or len(self.decisions) >= MOST:
+        if not judge.declared.some or judge.asked_by_name or judge.strict or len(self.decisions) >= MOST:
             return
         text, context = self._visible.end()
         known: set[tuple[str, str]] | None = None  # spelt out only where there is something to compare with
@@ -409,8 +413,6 @@ class Teller(Waiting):
     def _tell_partial(self) -> None:
         """A part of the calls of a message never runs in silence (F)."""
         fates, self._fates = self._fates, []
-        if len(fates) < 2:
-            return
         ran = [name for name, fate in fates if fate is Outcome.RUN]
         others = [f"{f'the call of {name!r}' if name else 'one'} {TOLD[fate]}" for name, fate in fates if fate in TOLD]
         if ran and others:

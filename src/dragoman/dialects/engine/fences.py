@@ -113,7 +113,7 @@ class Fences:
             if attempt is None:
                 return False
             items += attempt.items
-            raws |= written_as(attempt, raw, at)
+            raws |= written_as(attempt, attempt.drafts, raw, at)
         if not items:
             return False
         src.pos += size

@@ -141,6 +141,11 @@ class Table(Marks):
         return tuple(s.begun for s in self.segments if s.begun)
 
     @cached_property
+    def begun_signs(self) -> frozenset[str]:
+        """The first characters of that."""
+        return frozenset(sign for begun in self.begun for sign in (begun[0], begun[0].swapcase()))
+
+    @cached_property
     def calm_lead(self) -> re.Pattern[str]:
         """Finds what `line_lead` finds, but fences in which code stands, or nothing."""
         return re.compile(self.calm_source)

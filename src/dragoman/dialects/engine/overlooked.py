@@ -67,7 +67,6 @@ def overlooked(text: str, tools: Declared, read: Read, context: Context | None =
     if "{" not in text and "<" not in text:
         return
     behind = left = read_to = 0
-    context = context or Context()
     for mark in _openers(tools.written).finditer(text):
         if mark.start() < behind or left >= MOST:
             continue
@@ -78,7 +77,7 @@ def overlooked(text: str, tools: Declared, read: Read, context: Context | None =
         name = tools.exact(mark["name"] or mark["tag"])
         found = _arguments(text[mark.start() : end], tools[name], read) if end and name else None
         if found is not None:
-            behind = end
+            behind, context = end, context or Context()
             context.add(text[read_to : mark.start()])
             read_to = mark.start()
             if not _is_quoted(text, mark.start(), end, context):

@@ -72,8 +72,7 @@ def _marks(calls: Iterable[ToolCall], issues: Iterable[Issue]) -> Iterator[tuple
 def fold(events: Iterable[Event], source: str = "") -> Parsed:
     """Events of a parser as one value; `source` is the text they were parsed from."""
     assembler = Assembler()
-    for event in events:
-        assembler.add(event)
+    assembler.extend(events)
     parts = assembler.parts()
     calls: list[ToolCall] = []
     texts: list[str] = []

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 from ...errors import UsageError
@@ -44,6 +45,7 @@ from .turns import Turns
 Tools = Iterable[Tool | Mapping[str, Any]] | None
 Dialects = str | Dialect | Sequence[str | Dialect]
 AFTER_THOUGHT = re.compile(r"[ \t]*(?:\r?\n|\Z|[<\[])")
+AUTO = "auto"
 DOUBTS = ("ask", "run", "text")
 BOM = "\ufeff"
 NAMED = re.compile(rf"\s*\{{\s*\"{NAME_KEYS}\"")
@@ -83,14 +85,14 @@ class Parser:
         ids: Callable[[int], str] | None = None,
     ) -> None:
         known = declared(tools)
-        rows = resolve(dialects)
+        rows = ALL if dialects is AUTO else resolve(dialects)
         named = len(rows) < len(ALL)  # all of them in another order are still nobody's choice
-        self._table = table(rows, calls=known is None or bool(known), asked=named, spoken=prompted_dialect)
+        self._table = table(rows, calls=known is None or known.some, asked=named, spoken=prompted_dialect)
         protocol = named and all(row.is_protocol for row in rows)
         asked = frozenset(row.name for row in resolve(prompted_dialect)) if prompted_dialect else frozenset[str]()
         given = None if shown == () else Provenance(shown, reads(known), known)
         judge = Judge(
-            known, shown=given, strict=strict, asked_by_name=named, asked=asked, native=native, doubt=_wish(doubt),
+            known, shown=given, strict=strict, asked_by_name=named, asked=asked, native=native, doubt=doubt if doubt is DOUBTS[0] else _wish(doubt),
             protocol=protocol, habits=frozenset(confirmed),
         )  # fmt: skip
         self._src = Source()
@@ -99,17 +101,26 @@ class Parser:
         self._names = known if known is not None else NO_TOOLS
         self._trial = Trial(self._src, self._table, judge, self._teller, self._patience, strict=strict)
         self._trial.finish = finish_reason or ""
-        self._fences = Fences(self._src, self._table, judge, self._teller)
-        self._turns = Turns(self._src, self._table, self._teller)
         torn = TornMarks(self._src, self._teller, self._trial)
         self._scanner = Scanner(self._src, self._teller, torn, self._names, self._table)
         self._reasoned = False
         self._closed, self._looks = False, True
         self._lane: Lane = NO_LANE
-        self._lanes = Lanes(self._src, self._teller, self._names)
         if prefix:
             self._begin(prefix)
         self._reader = self._message()
+
+    @cached_property
+    def _fences(self) -> Fences:
+        return Fences(self._src, self._table, self._trial.judge, self._teller)
+
+    @cached_property
+    def _turns(self) -> Turns:
+        return Turns(self._src, self._table, self._teller)
+
+    @cached_property
+    def _lanes(self) -> Lanes:
+        return Lanes(self._src, self._teller, self._names)
 
     def feed(self, text: str) -> list[Event]:
         """Take more text; returns the events it settles.  Never raises on content; UsageError for what is no text."""
@@ -182,10 +193,11 @@ class Parser:
     # ── scanning ─────────────────────────────────────────────────────────────
 
     def _message(self) -> Need[None]:
-        src = self._src
-        if (yield from src.peek()) == BOM:
+        src, begun = self._src, self._table.begun_signs
+        first = src.buf[:1] or (yield from src.peek())
+        if first == BOM:
             self._turns.drop(BOM)
-        if self._table.segments and not self._teller.reasoning:
+        if begun and not self._teller.reasoning and (first in begun or not "!" <= first <= "~"):
             yield from self._opening()
         while True:
             marker = yield from self._scanner.scan()

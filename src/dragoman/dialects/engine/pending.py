@@ -73,9 +73,8 @@ def box_of(row: Row, raw: str) -> str:
     return str(Quote.HTML) if not row.strong and raw.startswith("<code") else ""
 
 
-def written_as(attempt: Attempt, raw: str, at: int) -> dict[int, str]:
+def written_as(attempt: Attempt, drafts: list[Draft], raw: str, at: int) -> dict[int, str]:
     """What each draft of an attempt was written as; the opener too, where the name stands in the markup."""
-    drafts = attempt.drafts
     if len(drafts) == 1 and not isinstance(attempt.spec.args, JsonCall):
         return {id(drafts[0]): raw}
     return {id(d): raw[d.start - at : (d.end or at + len(raw)) - at] for d in drafts}

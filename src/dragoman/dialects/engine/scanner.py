@@ -28,7 +28,7 @@ class Scanner:
 
     def __init__(self, src: Source, teller: Teller, torn: TornMarks, names: Declared, table: Table) -> None:
         self._src, self._teller, self._torn, self._names = src, teller, torn, names
-        self._has_names = bool(names)
+        self._has_names = names.some
         self.table = table
         self.named: tuple[Row, ...] = ()
         self._leads_of: Table | None = None
@@ -43,12 +43,8 @@ class Scanner:
             t = self.table
             start = src.pos
             cut, marker = self._next_marker(t)
-            if src.eof and cut >= (torn := self._torn.opener(t, start)):
-                return self._torn.end_at_opener(start, torn)
-            if src.eof and not marker and self._torn.is_closer(t, start):
-                return self._torn.end_at_closer(start)
-            if src.eof and not marker and (torn := self._torn.mark(t, start)) < len(src.buf):
-                return self._torn.end_at_mark(t, start, torn)
+            if src.eof and self._torn.ends(t, start, cut, marker):
+                return ""
             src.pos = cut
             if cut > start:
                 say(src.buf[start:cut])
@@ -62,6 +58,8 @@ class Scanner:
         """Where live text ends for now, and the marker that stands there; "" when none does (yet)."""
         src = self._src
         buf, start, size = src.buf, src.pos, len(src.buf)
+        if start == size:
+            return size, ""
         calm = src.eof and size - start > FEW and not self._teller.queue
         if t is not self._leads_of or calm is not self._calm:
             self._take_leads(t, calm)

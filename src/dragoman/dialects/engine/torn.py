@@ -25,19 +25,31 @@ MIN_TORN = 3
 
 
 class TornMarks:
-    """What is done about a mark of which only the beginning came.  Each `end_…` tells the rest of the message."""
+    """What is done about a mark of which only the beginning came."""
 
     def __init__(self, src: Source, teller: Teller, trial: Trial) -> None:
         self._src, self._teller, self._trial = src, teller, trial
 
-    def opener(self, t: Table, start: int) -> int:
+    def ends(self, t: Table, start: int, cut: int, marker: str) -> bool:
+        """Does the message end in a mark that was cut, behind all the text up to `cut`?  Then all of it is told."""
+        if self._trial.finish == Stop.LENGTH and not self._teller.reasoning and cut >= (torn := self._opener(t, start)):
+            self._end_at_opener(start, torn)
+        elif marker or start == len(self._src.buf):
+            return False
+        elif self._is_closer(t, start):
+            self._end_at_closer(start)
+        elif (torn := self._mark(t, start)) < len(self._src.buf):
+            self._end_at_mark(t, start, torn)
+        else:
+            return False
+        return True
+
+    def _opener(self, t: Table, start: int) -> int:
         """Where an opener begins in which the message was cut; beyond the text's end where there is none.
 
         Only where the model was stopped, and only three characters or more of a strong opener: that is no prose.
         """
         buf, size = self._src.buf, len(self._src.buf)
-        if self._trial.finish != Stop.LENGTH or self._teller.reasoning:
-            return size + 1
         first = max(start, size - t.longest + 1)
         begun = (at for at in range(first, size - 2) if buf[at:].casefold() in t.prefixes)
         return next((at for at in begun if self._opens(t, buf[at:].casefold())), size + 1)
@@ -45,29 +57,27 @@ class TornMarks:
     def _opens(self, t: Table, begun: str) -> bool:
         return any(marker.startswith(begun) and any(row.strong for row in rows) for marker, rows in t.rows.items())
 
-    def end_at_opener(self, start: int, torn: int) -> str:
+    def _end_at_opener(self, start: int, torn: int) -> None:
         """The message ends inside an opener: the text before it is told, and that a call was cut."""
         src, why = self._src, "the text ends inside a call's first mark"
         text, src.pos = src.buf[torn:], len(src.buf)
         self._teller.say(src.buf[start:torn])
         self._teller.emit(IssueReported(unreadable(IssueKind.TRUNCATED, why, text, "", src.base + torn)))
-        return ""
 
-    def is_closer(self, t: Table, start: int) -> bool:
+    def _is_closer(self, t: Table, start: int) -> bool:
         """Does the message end right behind a call, in the beginning of a closing mark?"""
         begun = CLOSER_BEGUN.match(self._src.buf, start)
         return begun is not None and self._teller.behind_call and begun[1].casefold() in t.prefixes
 
-    def end_at_closer(self, start: int) -> str:
+    def _end_at_closer(self, start: int) -> None:
         """The call is whole: what there is of its closing mark is no text."""
         src = self._src
         begun = src.buf[start:].lstrip()
         src.pos = len(src.buf)
         self._teller.say(src.buf[start : src.pos - len(begun)])
         self._teller.notice(IssueKind.NOISE, "a closing mark that was cut", begun, src.at - len(begun))
-        return ""
 
-    def mark(self, t: Table, start: int) -> int:
+    def _mark(self, t: Table, start: int) -> int:
         """Where a mark begins in which the message ends, and that no sentence ends in; else the text's end."""
         buf, size, teller = self._src.buf, len(self._src.buf), self._teller
         first = max(start, size - t.longest + 1)
@@ -85,7 +95,7 @@ class TornMarks:
                 return at
         return size
 
-    def end_at_mark(self, t: Table, start: int, torn: int) -> str:
+    def _end_at_mark(self, t: Table, start: int, torn: int) -> None:
         """What there is of a mark is no text: a call that was cut, where nothing else can have been begun.
 
         The text before it is told first: only then is known whether it stands in what quotes.
@@ -95,10 +105,10 @@ class TornMarks:
         if not teller.reasoning and teller.context.standing().sure:
             self._src.pos = len(self._src.buf)
             teller.say(self._src.buf[torn:])
-            return ""
+            return
         if self._opens(t, begun) and not any(mark.startswith(begun) for mark in (*t.quiet, *t.unthink, *t.turns)):
-            return self.end_at_opener(torn, torn)
+            self._end_at_opener(torn, torn)
+            return
         src = self._src
         text, src.pos = src.buf[torn:], len(src.buf)
         teller.notice(IssueKind.NOISE, "a mark that the end of the message cut", text, src.base + torn)
-        return ""

@@ -46,7 +46,8 @@ class Waiting(ToldText):
 
     def await_rest(self, pending: Pending) -> None:
         """Queue a candidate whose verdict is still open."""
-        self.settle_words()
+        if self.queue:
+            self.settle_words()
         self.queue.append(pending)
         self.new_line()
 

@@ -48,7 +48,7 @@ MANY = 20_000
 class Declared(Mapping[str, Tool]):
     """Declared tools by name, each read out of its definition when it is asked for.
 
-    `also` are other spellings that count as exact: spelling → name.  Where it does not say, a name with signs that many
+    `some` says that there are any.  `also` are other spellings that count as exact: spelling → name.  Where it does not say, a name with signs that many
     wires forbid (`kom.memory.search`) may be written with underscores, as those wires and their models write it.
     """
 
@@ -56,6 +56,7 @@ class Declared(Mapping[str, Tool]):
         self, tools: Mapping[str, Tool | Mapping[str, Any]], also: Mapping[str, str] | None = None
     ) -> None:
         self._given = tools
+        self.some = bool(tools)
         self._also = also
         self._tools: dict[str, Tool] = {}
 

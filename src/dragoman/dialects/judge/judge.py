@@ -64,7 +64,7 @@ class Judge:
     `tools` None means the tools are not known; () means that nothing may run.  `asked_by_name` says that the dialects
     were named by the caller, so that openers which prove little count too; `protocol` that every one of them demands
     the whole answer to be one object (enforced when `strict`); `habits` are ways of writing calls that this model has
-    confirmed (`evidence.habit_of`).
+    confirmed (`evidence.habit_of`); `watches_copies` says that the model was shown what a call could be copied from.
     """
 
     asked_by_name: bool
@@ -72,6 +72,7 @@ class Judge:
     strict: bool
     doubt: str
     habits: Collection[str]
+    watches_copies: bool
     native: bool
 
     def __init__(
@@ -79,17 +80,13 @@ class Judge:
         asked_by_name: bool = False, asked: Collection[str] = (), native: bool = False, doubt: str = "ask",
         protocol: bool = False, habits: Collection[str] = (),
     ) -> None:
-        self.tools: Declared | None = declared(tools)
+        self.tools: Declared | None = tools if type(tools) is Declared else declared(tools)
         self.declared: Declared = self.tools if self.tools is not None else NO_TOOLS
         self.strict, self.asked_by_name, self.protocol = strict, asked_by_name, strict and protocol
         self._asked, self.native, self.doubt, self.habits = asked, native, doubt, habits
         self._shown = shown
+        self.watches_copies = bool(shown)
         self._folded: dict[str, list[str]] | None = None
-
-    @property
-    def watches_copies(self) -> bool:
-        """Was the model shown anything that a call could be copied from?"""
-        return bool(self._shown)
 
     @property
     def may_guess(self) -> bool:

@@ -29,6 +29,8 @@ FOREIGN = late(
     r"|#{1,6}[ \t]*(?:[*_]{2})?(?:User|USER|Human|HUMAN|Instruction)[*_]{0,2}[ \t]*(?::|\r?\Z))"
 )
 """A line that begins another party's turn in words."""
+BEGINNERS = frozenset("UHd")
+"""Letters that lines begin with which are looked at: a turn's label, a diff."""
 OWN = late(r"[ \t]*(?:#{1,6}[ \t]*|[*_]{2})?(?:Assistant|ASSISTANT|AI|Model|Bot)(?:[*_]{2})?(?::|[ \t]*\r?\Z)")
 FIELD = late(r"[ \t]*[*_]{0,2}[A-Z][\w /-]{0,30}[*_]{0,2}:[ \t*_]")
 """A line of a form: what stands among such is no turn, but a field that bears a role's name."""
@@ -89,6 +91,9 @@ class Lines:
 
     def end(self, head: str, indent: int, *, code: bool) -> None:
         """The line that began with `head` is over."""
+        if head[:1].isalpha() and head[0] not in BEGINNERS and self._is_plain(head):
+            self._blank, self._code = False, code
+            return
         self._end_listing(head)
         if not head or head.isspace():
             self._blank, self._loose, self._table, self._piped, self._sign = True, True, False, False, ""
@@ -104,6 +109,11 @@ class Lines:
             self._scalar = -1
         if self._scalar < 0 and ": " in head and SCALAR.fullmatch(head):
             self._scalar = indent
+
+    def _is_plain(self, head: str) -> bool:
+        """Is nothing open that a line of words may end, or go on with, and does this one begin nothing?"""
+        line = self._listing or self._labels or self._labelled or self._just or self._items or self._scalar >= 0
+        return not (line or self._hunk or self._sign or self._piped or self._table or "|" in head or ": " in head)
 
     def _end_listing(self, head: str) -> None:
         line = head.strip().casefold()

@@ -77,7 +77,9 @@ Match: TypeAlias = Callable[[str, int], re.Match[str] | None]
 
 
 class Context:
-    """A running reading of visible text."""
+    """A running reading of visible text; `any` says that there has been any visible character."""
+
+    any: bool
 
     def __init__(self) -> None:
         self._new: list[str] = []
@@ -96,8 +98,8 @@ class Context:
         self._quote = False
         self._indented = False
         self._last = "\n"
-        self._any = False
-        self._said = False        # has anything but white space been added
+        self._any = False         # has a character been read that is no blank
+        self.any = False          # has there been any visible one, read or not
         self._tail = ""           # the last text read, for the words before a candidate
         self._stands: Standing | None = None  # what was said last, while no text has come since
         self._quotations = 0      # fences, comments, elements and block quotes begun
@@ -108,7 +110,7 @@ class Context:
     def add(self, text: str) -> None:
         """More visible text."""
         self._stands = None
-        self._said = self._said or not text.isspace()
+        self.any = self.any or not text.isspace()
         self._new.append(text)
         self._size += len(text)
         if self._size > PENDING:
@@ -119,11 +121,6 @@ class Context:
         self._read(final=True)
         self._stands, self._blank, self._last, self._may_answer = None, False, "\0", False
         self._head = (self._head + "\0")[:HEAD]
-
-    @property
-    def any(self) -> bool:
-        """Has there been any visible character?"""
-        return self._any or self._said
 
     @property
     def line_blank(self) -> bool:
@@ -174,7 +171,7 @@ class Context:
             return Standing(Quote.BLOCK)
         if self._string:
             return Standing(Quote.ANSWER)
-        if self._lines.is_code(self._indent) if self._blank else self._indented:
+        if self._indent >= 4 and (self._lines.is_code(self._indent) if self._blank else self._indented):
             return Standing(Quote.INDENTED) if self.any else LIVE
         line = self._lines.standing(self._head, self._indent) if self.any else LIVE
         if line.sure:
@@ -184,6 +181,8 @@ class Context:
 
     def _awaited(self) -> tuple[tuple[Quote, str], ...]:
         """What would have to close to quote this place."""
+        if not (self._element or self._spans or self._marks or self._head[-1:] == "'"):
+            return ()
         found = [self._element] if self._element else []
         found += [(Quote.SPAN, f"(?<!`){run}(?!`)") for run in self._spans]
         if self._marks:
@@ -227,6 +226,8 @@ class Context:
                     pos, retry = self._pass(passed, pos), passed.retry
             elif self._fence and not self._fence_line:
                 pos = self._skip_code(text, pos)
+            if self._blank and not self._fence_line and text[pos : pos + 1].isalpha():  # a line of words
+                self._first_character()
             run = self._run_here()
             if run is not None and (end := run.match(text, pos).end()) > pos:  # type: ignore[union-attr]
                 pos = end
@@ -265,7 +266,8 @@ class Context:
         """Leave whole paragraphs unread that cannot matter: spans and quotation marks end with their paragraph."""
         if passed.end == pos or not self._lines.skip(passed.prose):
             return pos
-        self._any = self._any or bool(passed.fences) or not passed.prose.isspace()
+        if passed.fences or not passed.prose.isspace():
+            self._any = self.any = True
         if "\n\n" in passed.prose:
             self._spans, self._marks, self._outer = [], "", ([], "")
         self._quotations += passed.fences
@@ -308,7 +310,8 @@ class Context:
 
     def _first_character(self) -> None:
         self._indented = self._any and self._lines.is_code(self._indent)
-        self._blank, self._any = False, True
+        self._blank = False
+        self._any = self.any = True
 
     def _token(self, token: str, text: str, start: int, end: int) -> None:
         if token == "\n":

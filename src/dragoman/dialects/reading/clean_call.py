@@ -1,5 +1,7 @@
 """A JSON call that needs no mending, in one step: `{"name": …, "arguments": {…}}` as `json` itself reads it.
 
+`clean_call` reads the object, `clean_attempt` the object and the marks around it, where all of the text is there.
+
 Knows rows' keys and tools' shapes; does not know dialects, nor where in a message it stands.
 
 Contract: what it takes, the reader of `json.py` would read to the same draft; what it does not take, that reader reads.
@@ -11,10 +13,11 @@ import re
 from functools import lru_cache
 
 from ...late import late
-from ...lenient.source import Source
-from ..spec import JsonCall
+from ...lenient.source import SPACE, Source
+from ..spec import JsonCall, Listing
 from .arguments import NO_KEY
-from .call import Attempt
+from .call import JOINTS, Attempt
+from .compiled import Row
 from .exact import object_at, wanted
 
 END = late(r"[ \t\r\n]*\}")
@@ -27,37 +30,79 @@ def _head(args: JsonCall) -> re.Pattern[str] | None:
         return None
     names, keys = ("|".join(map(re.escape, keys)) for keys in (args.name, args.args))
     return re.compile(
-        rf'\{{[ \t\r\n]*"(?:{names})"[ \t\r\n]*:[ \t\r\n]*"([\w.-]{{1,128}})"[ \t\r\n]*,[ \t\r\n]*"(?:{keys})"'
+        rf'\{{[ \t\r\n]*"(?:{names})"[ \t\r\n]*:[ \t\r\n]*"(?P<name>[\w.-]{{1,128}})"[ \t\r\n]*,[ \t\r\n]*"(?:{keys})"'
         r"[ \t\r\n]*:[ \t\r\n]*(?=\{)"
     )
+
+
+@lru_cache(maxsize=1024)
+def _around(row: Row) -> tuple[re.Pattern[str], re.Pattern[str]] | None:
+    """What stands before the arguments and behind them, marks and all; None where a call has more parts than these.
+
+    Behind the closer nothing stands that joins another call to this one.
+    """
+    args, opens, closes = row.dialect.args, row.call_open, row.call_close
+    if not isinstance(args, JsonCall) or row.dialect.listing is not Listing.REPEAT or not (opens and closes):
+        return None
+    if row.section_open or row.tool_open or row.forms or row.dialect.suffix or (head := _head(args)) is None:
+        return None
+    others = [mark.casefold() for mark in closes + opens]
+    if any(close[0] in "{,;" or other.startswith(close.casefold()) for close in closes for other in others if other != close.casefold()):
+        return None  # which of them stands there is not told by one look
+    opened, closed = ("|".join(map(re.escape, sorted(marks, key=len, reverse=True))) for marks in (opens, closes))
+    joint = "".join(re.escape(mark) for mark in row.between if mark in JOINTS)
+    apart = rf"(?!{SPACE.pattern}[{joint}])" if joint else ""
+    return (
+        re.compile(rf"(?ai:{opened}){SPACE.pattern}(?P<object>{head.pattern})"),
+        re.compile(rf"({END.pattern}){SPACE.pattern}(?ai:{closed}){apart}"),
+    )
+
+
+def clean_attempt(attempt: Attempt) -> bool:
+    """Read all that stands here, if it is one call between its marks in a text that has ended, and needs nothing."""
+    src = attempt.src
+    around = _around(attempt.row) if src.eof else None
+    found = around[0].match(src.buf, src.pos) if around is not None else None
+    if around is None or found is None:
+        return False
+    begin, src.pos = src.pos, found.start("object")
+    end = _read(attempt, found, around[1])
+    src.pos = begin if end is None else end.end()
+    return end is not None
 
 
 def clean_call(attempt: Attempt, args: JsonCall) -> bool:
     """Read the call object that stands here, if all of it has come and it needs nothing."""
     src, head = attempt.src, _head(args)
     found = head.match(src.buf, src.pos) if head is not None else None
-    if found is None:
-        return False
-    name = attempt.judge.declared.exact(found[1])
+    return found is not None and _read(attempt, found, None) is not None
+
+
+def _read(attempt: Attempt, head: re.Match[str], tail: re.Pattern[str] | None) -> re.Match[str] | None:
+    """Read the arguments behind `head`, and go behind the object; None where any of it needs more than that.
+
+    With a `tail`, what stands behind the arguments is that; its first group ends the object.
+    """
+    src, declared = attempt.src, attempt.judge.declared
+    name = declared.exact(head["name"])
     if not name:
-        return False
-    tool = attempt.judge.declared[name]
-    held = object_at(src.buf, found.end())
-    if held is None or not wanted(tool).fit(held[0]):
-        return False
+        return None
+    held = object_at(src.buf, head.end())
+    if held is None or not wanted(declared[name]).fit(held[0]):
+        return None
     for key in held[0]:
         if NO_KEY.search(key) is not None:
-            return False
-    end = END.match(src.buf, held[2])
-    if end is None or not _is_over(src, end.end()):
-        return False
+            return None
+    end = (tail or END).match(src.buf, held[2])
+    if end is None or (tail is None and not _is_over(src, end.end())):
+        return None
     draft = attempt.new()
-    attempt.begin(draft, found[1])
+    attempt.begin(draft, head["name"])
     draft.write(held[1])
     draft.read = 1, held[0]
-    src.pos = end.end()
+    src.pos = end.end(1 if tail else 0)
     attempt.finish(draft)
-    return True
+    return end
 
 
 def _is_over(src: Source, pos: int) -> bool:
