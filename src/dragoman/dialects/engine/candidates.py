@@ -18,10 +18,9 @@ from ..judge.evidence import mark_of
 from ..judge.judge import Judge, slip_of, unreadable
 from ..judge.quotation import KEPT
 from ..reading.call import Attempt, Mismatch
-from ..reading.clean_call import clean_attempt
 from ..reading.compiled import Row
 from ..reading.strays import Strays
-from ..reading.table import READERS
+from ..reading.table import CLEAN, READERS
 from ..spec import BraceArgs, JsonArgs, JsonCall, KeywordArgs, Listing, Place, TaggedArgs
 from .budget import Patience
 from .emitter import Teller
@@ -103,7 +102,8 @@ class Trial:
             self._may_tell = not turned and self._tells(row, standing)
             attempt = self._attempt(row)
             try:
-                if not clean_attempt(attempt):
+                clean = CLEAN.get(type(row.dialect.args))
+                if clean is None or not clean(attempt):
                     yield from attempt.run()
             except (Mismatch, Broken, Cut) as why:
                 src.unwind(depth)
@@ -285,7 +285,7 @@ class Trial:
         teller.let_go()
         read = attempt.drafts
         raws, items, left = written_as(attempt, read, raw, at), attempt.items, read
-        if len(read) > 1 and any([draft.ended for draft in read]):  # told while the next one was read
+        if len(read) > 1 and any(draft.ended for draft in read):  # told while the next one was read
             items = [item for item in attempt.items if not (isinstance(item, Draft) and item.ended)]
             left = [draft for draft in read if not draft.ended]
             raw = raws[id(read[-1])] if not read[-1].ended else raw

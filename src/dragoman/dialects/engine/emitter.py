@@ -255,7 +255,7 @@ class Teller(Waiting):
             pending.strong and told and seen.thought is Thought.NONE and draft.refusal is None and copy is None
             and not (pending.asked or confirmed or judge.native or repeats or word or box or draft.edits or seen.hints)
         ):  # as `Evidence.usual` has it
-            return decide_usual(mark, seen.place, habit)  # it runs: there is no doubt of which a caller could want another
+            return decide_usual(mark, seen.place, habit)  # in no doubt
         evidence = Evidence(
             mark=mark,
             strong=pending.strong,

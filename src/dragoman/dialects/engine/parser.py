@@ -92,7 +92,7 @@ class Parser:
         asked = frozenset(row.name for row in resolve(prompted_dialect)) if prompted_dialect else frozenset[str]()
         given = None if shown == () else Provenance(shown, reads(known), known)
         judge = Judge(
-            known, shown=given, strict=strict, asked_by_name=named, asked=asked, native=native, doubt=doubt if doubt is DOUBTS[0] else _wish(doubt),
+            known, shown=given, strict=strict, asked_by_name=named, asked=asked, native=native, doubt=_wish(doubt),
             protocol=protocol, habits=frozenset(confirmed),
         )  # fmt: skip
         self._src = Source()

@@ -48,8 +48,9 @@ MANY = 20_000
 class Declared(Mapping[str, Tool]):
     """Declared tools by name, each read out of its definition when it is asked for.
 
-    `some` says that there are any.  `also` are other spellings that count as exact: spelling → name.  Where it does not say, a name with signs that many
-    wires forbid (`kom.memory.search`) may be written with underscores, as those wires and their models write it.
+    `some` says that there are any.  `also` are other spellings that count as exact: spelling → name.  Where it does not
+    say, a name with signs that many wires forbid (`kom.memory.search`) may be written with underscores, as those wires
+    and their models write it.
     """
 
     def __init__(

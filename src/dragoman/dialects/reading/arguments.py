@@ -154,6 +154,11 @@ class RawArguments:
         """The text is complete."""
         self.draft.write('"')
 
+    def put_text(self, key: str, text: str) -> None:
+        """A whole text."""
+        self._member(key)
+        self.draft.write(f'"{escaped(text)}"')
+
     def put(self, key: str, text: str, typing: Typing | None = None) -> None:
         """A whole value, as raw text."""
         self.put_value(key, self.typed(text, self.shape(key), typing) if not self._waits(key) else _Raw(text, typing))

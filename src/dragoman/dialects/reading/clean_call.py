@@ -46,10 +46,14 @@ def _around(row: Row) -> tuple[re.Pattern[str], re.Pattern[str]] | None:
         return None
     if row.section_open or row.tool_open or row.forms or row.dialect.suffix or (head := _head(args)) is None:
         return None
-    others = [mark.casefold() for mark in closes + opens]
-    if any(close[0] in "{,;" or other.startswith(close.casefold()) for close in closes for other in others if other != close.casefold()):
-        return None  # which of them stands there is not told by one look
-    opened, closed = ("|".join(map(re.escape, sorted(marks, key=len, reverse=True))) for marks in (opens, closes))
+    marks = {mark.casefold() for mark in closes + opens}
+    for close in closes:
+        folded = close.casefold()
+        if close[0] in "{,;" or any(mark.startswith(folded) for mark in marks - {folded}):
+            return None  # which of them stands there is not told by one look
+    opened, closed = (
+        "|".join(map(re.escape, sorted(spelt, key=len, reverse=True))) for spelt in (opens, closes)
+    )
     joint = "".join(re.escape(mark) for mark in row.between if mark in JOINTS)
     apart = rf"(?!{SPACE.pattern}[{joint}])" if joint else ""
     return (

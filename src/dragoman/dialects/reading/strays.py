@@ -41,8 +41,10 @@ class CallMarks(NamedTuple):
 class Strays:
     """The closers too many of one message, by row; `cut` says that its end was cut off."""
 
+    cut: Callable[[], bool]
+
     def __init__(self, cut: Callable[[], bool]) -> None:
-        self._cut = cut
+        self.cut = cut
         self._seen: dict[CallMarks, _Rest] = {}
 
     def behind(self, src: Source, size: int, marks: CallMarks, another: Another, *, text: bool) -> Need[Behind]:
@@ -60,7 +62,7 @@ class Strays:
                 return Behind.CLEAR
             self._seen[marks] = rest
         if rest.last <= at:
-            cut = text and not rest.blank and self._cut() and not rest.inside
+            cut = text and not rest.blank and self.cut() and not rest.inside
             return Behind.DOUBT if rest.doubtful or cut else Behind.CLEAR
         if not (rest.blank and rest.apart) or rest.opens:
             rest.doubtful = True

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from ..spec import (
     AttributeArgs,
@@ -17,7 +17,9 @@ from ..spec import (
     YamlCall,
 )
 from .attributes import attribute_args
-from .call import Reader
+from .call import Attempt, Reader
+from .clean_call import clean_attempt
+from .clean_tags import clean_tags
 from .elements import element_args
 from .json import json_args, json_call
 from .literals import brace_args, keyword_args
@@ -36,3 +38,5 @@ READERS: Mapping[type, Reader] = {
     YamlArgs: yaml_args,
     TextArgs: text_args,
 }
+CLEAN: Mapping[type, Callable[[Attempt], bool]] = {JsonCall: clean_attempt, TaggedArgs: clean_tags}
+"""What reads all that stands at a place in one look, where it needs nothing: a call and the marks around it."""

@@ -1,0 +1,158 @@
+"""A tagged call that needs no mending, in one look: its marks as the row writes them, and no mark in any value.
+
+Knows rows' marks and tools' shapes; does not know dialects, nor where in a message it stands.
+
+Contract: what it takes, the reader of `tags.py` would read to the same draft; what it does not take, that reader reads.
+It takes only a text that has ended, behind which no sign follows that a mark of the row begins with.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from functools import lru_cache
+from typing import NamedTuple
+
+from ...lenient.source import SPACE
+from ...schema.validation import Shape, shape
+from ..spec import TaggedArgs, Typing
+from .arguments import TEXT, RawArguments
+from .call import JOINTS, Attempt
+from .compiled import Row
+
+SIGN = "<"
+"""Every mark of these rows holds it, so a value without it holds none."""
+NAME = r"[\w.-]{1,128}"
+SCALARS = frozenset({"integer", "number", "boolean"})
+SCALAR = re.compile(r"-?\d{1,15}|true|false")
+"""Values that are not text and that every reader takes for the same."""
+
+
+PROBE = "a_b.c-1"
+"""A name with all signs that one may have."""
+
+
+class Marks(NamedTuple):
+    """What stands before the arguments, one argument, and what stands behind them; `trim` is dropped from values."""
+
+    head: re.Pattern[str]
+    argument: re.Pattern[str]
+    tail: re.Pattern[str]
+    others: re.Pattern[str] | None
+    trim: str
+    typing: Typing
+    raw: tuple[str, ...]
+    json: tuple[str, ...]
+
+
+@lru_cache(maxsize=1024)
+def _marks(row: Row) -> Marks | None:
+    """The marks of a row; None where they do not tell by themselves what stands where."""
+    args = row.dialect.args
+    if not isinstance(args, TaggedArgs) or not _is_plain(row, args):
+        return None
+    space = SPACE.pattern
+    section, call, tool, over, body, close, end, opens, gives = (
+        re.escape(marks[0]) if marks else ""
+        for marks in (
+            row.section_open, row.call_open, row.tool_open, row.tool_close, row.body_close, row.call_close,
+            row.section_close, row.key_open, row.value_open,
+        )
+    )  # fmt: skip
+    behind = "".join(space + mark for mark in (body, close, end) if mark)
+    keys = "|".join(map(re.escape, sorted(row.key_close, key=len, reverse=True)))
+    others = [mark for mark in row.value_marks if SIGN not in mark]
+    named = rf"(?P<call>{tool}{space if tool else ''}(?P<name>{NAME}){over})"
+    valued = rf"{space + gives if gives else ''}(?P<value>[^{SIGN}]*+){re.escape(row.value_close[0])}"
+    return Marks(
+        head=re.compile(f"{section}{space}{call}{space}{named}"),
+        argument=re.compile(f"{space}{opens}(?P<key>{NAME})(?P<mark>{keys}){valued}"),
+        tail=re.compile(rf"{behind}(?=[^{SIGN}]*+\Z)"),
+        others=re.compile("|".join(map(re.escape, others))) if others else None,
+        trim=args.trim,
+        typing=args.typing,
+        raw=args.raw_flag,
+        json=args.json_flag,
+    )
+
+
+def _is_plain(row: Row, args: TaggedArgs) -> bool:
+    """Is a call of this row nothing but marks that `SIGN` is in, a name, keys and values?"""
+    if args.entities or args.attributes or row.type_open or row.dialect.suffix or row.forms or row.headed:
+        return False
+    if not (row.key_open and row.key_close and row.value_close and row.call_close and row.tool_close):
+        return False
+    inner = (*row.value_close, *row.ends, *row.key_open, *row.call_open, *row.section_open)
+    if "\n" in row.key_close or not JOINTS.isdisjoint(row.between) or any(SIGN not in mark for mark in inner):
+        return False
+    over, around = row.tool_close[0], (row.section_open, row.call_open, row.tool_open)
+    if over in row.key_open + row.ends or over.startswith("</") or over.endswith("/>") or not any(around):
+        return False
+    told = re.fullmatch(row.dialect.tool_re, PROBE, re.DOTALL)
+    if told is None or told["name"] != PROBE or told.groupdict().get("id"):
+        return False
+    ends = (row.tool_close, row.body_close, row.call_close, row.section_close, row.value_close)
+    return not any(map(_is_begun, (*around, *ends, row.key_open, row.value_open)))
+
+
+def _is_begun(marks: Collection[str]) -> bool:
+    """May the first of these spellings be the beginning of another?"""
+    first = next(iter(marks), "").casefold()
+    return bool(first) and any(mark.casefold().startswith(first) and mark.casefold() != first for mark in marks)
+
+
+def clean_tags(attempt: Attempt) -> bool:
+    """Read all that stands here, if it is one tagged call in a text that has ended, and needs nothing."""
+    src = attempt.src
+    marks = _marks(attempt.row) if src.eof else None
+    head = marks.head.match(src.buf, src.pos) if marks is not None else None
+    if marks is None or head is None:
+        return False
+    declared = attempt.judge.declared
+    name = declared.exact(head["name"])
+    if not name or (attempt.strays is not None and attempt.strays.cut()):
+        return False
+    wanted = shape(declared[name].parameters)
+    given = _arguments(marks, wanted, src.buf, head.end())
+    if given is None:
+        return False
+    found, end = given
+    tail = marks.tail.match(src.buf, end)
+    if tail is None:
+        return False
+    src.pos = head.start("call")
+    draft = attempt.new()
+    attempt.begin(draft, head["name"])
+    out = RawArguments(draft, typing=marks.typing)
+    for key, value, typing in found:
+        if wanted.property(key).kinds == TEXT:
+            out.put_text(key, value)
+        else:
+            out.put(key, value, typing)
+    out.finish()
+    src.pos = end
+    attempt.finish(draft)
+    src.pos = tail.end()
+    return True
+
+
+def _arguments(
+    marks: Marks, wanted: Shape, text: str, at: int
+) -> tuple[list[tuple[str, str, Typing | None]], int] | None:
+    """The keys, values and what the marks say of their types, and where they end; None where any needs more."""
+    found: dict[str, tuple[str, str, Typing | None]] = {}
+    while (one := marks.argument.match(text, at)) is not None:
+        key, mark, value = one.group("key", "mark", "value")
+        at = one.end()
+        if key in found or not wanted.has(key) or (marks.others is not None and marks.others.search(value)):
+            return None
+        kind = wanted.property(key)
+        if kind.enum or not kind.kinds:
+            return None
+        if kind.kinds != TEXT and not (kind.kinds <= SCALARS and SCALAR.fullmatch(value.strip())):
+            return None
+        if marks.trim and value.startswith(marks.trim):
+            value = value.removeprefix(marks.trim).removesuffix(marks.trim)
+        typing = Typing.TEXT if mark in marks.raw else Typing.LITERAL if mark in marks.json else None
+        found[key] = key, value, typing
+    return list(found.values()), at
