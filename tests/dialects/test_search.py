@@ -47,5 +47,5 @@ def test_single_signs_find_every_place_that_the_whole_pattern_finds(name: str) -
     marks, rng = _table(name), random.Random(name)
     for _ in range(12):
         text = LONG + "".join(rng.choice(PIECES) for _ in range(60)) + LONG
-        by_signs = Lead(marks.lead, one=True, signs=marks.lead_signs)
+        by_signs = Lead(marks.lead, one=True, signs=lambda: marks.lead_signs)
         assert _places(by_signs, text) == _places(Lead(marks.lead, one=True), text)

@@ -95,7 +95,7 @@ class Scanner:
         """Look for the markers of this table; for no plain fence where the text is all there and no candidate waits."""
         self._leads_of, self._calm, key = t, calm, id(t)
         if key not in self._leads:
-            inline = Lead(t.lead, one=True, signs=t.lead_signs)
+            inline = Lead(t.lead, one=True, signs=lambda: t.lead_signs)
             self._leads[key] = inline, {}
         self._inline, lines = self._leads[key]
         if calm not in lines:

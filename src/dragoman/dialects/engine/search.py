@@ -26,16 +26,20 @@ class Anchored(NamedTuple):
     reach: int = 0  # how far a mark goes at the most; 0 for a sign that stands behind a word that the place begins with
 
 
+Signs: TypeAlias = Callable[[], tuple[Anchored, ...]]
+
+
 class Lead:
     """Where a pattern is found next; no text is searched twice, however often it is asked.
 
     A character class counts where it begins, a line's beginning where it ends.  `signs` find all that it finds, and
-    perhaps more: each is one literal, which `re` looks for at ten times the speed of a choice.
+    perhaps more: each is one literal, which `re` looks for at ten times the speed of a choice.  They are made when a
+    long text asks for them.
     """
 
     __slots__ = ("_found", "_one", "_pattern", "_places", "_searched", "_signs")
 
-    def __init__(self, pattern: re.Pattern[str], *, one: bool, signs: tuple[Anchored, ...] = ()) -> None:
+    def __init__(self, pattern: re.Pattern[str], *, one: bool, signs: Signs | None = None) -> None:
         self._pattern, self._one, self._signs = pattern, one, signs
         self._found = self._searched = -1
         self._places: list[tuple[int, bool]] = []
@@ -49,13 +53,12 @@ class Lead:
         size, found = len(buf), self._found - base
         if found >= start:
             return found
-        begin = self._searched - base
-        begin = max(begin, start)
-        if self._signs and src.eof and (self._places or size - begin > FEW):
-            return self._by_signs(src, begin)
+        begin = max(self._searched - base, start)
+        if self._signs is not None and src.eof and (self._places or size - begin > FEW) and (signs := self._signs()):
+            return self._by_signs(signs, src, begin)
         end = size
         if within and src.eof and within + FEW < size:
-            end = _enough(begin, within + FEW, size)
+            end = min(size, max(within + FEW, 2 * begin))
         match = self._pattern.search(buf, begin, end)
         if match is not None and match.end() == end < size:  # in the blanks that a line begins with
             match, end = self._pattern.search(buf, match.start()), size
@@ -67,9 +70,9 @@ class Lead:
         self._found = base + at
         return at
 
-    def _by_signs(self, src: Source, start: int) -> int:
+    def _by_signs(self, signs: tuple[Anchored, ...], src: Source, start: int) -> int:
         buf, base, size = src.buf, src.base, len(src.buf)
-        places = self._places = self._places or [(-1, False)] * len(self._signs)
+        places = self._places = self._places or [(-1, False)] * len(signs)
         while True:
             first = size
             for n, (at, found) in enumerate(places):  # none before it; is it one?
@@ -78,8 +81,10 @@ class Lead:
                 if begin >= first:
                     continue
                 if not found or at < start:
-                    end = _enough(begin, first, size)
-                    at = _place(self._signs[n], buf, begin, end)
+                    end = min(size, max(first, 2 * begin))  # twice as far each time: it may be asked of every mark
+                    sign = signs[n]
+                    mark = sign.search(buf, begin, end + sign.reach if sign.reach else size)
+                    at = -1 if mark is None else _place(sign, buf, begin, end, mark)
                     found = at >= 0
                     places[n] = base + (at if found else end), found
                 if found and at < first:
@@ -90,16 +95,9 @@ class Lead:
             start = first + 1
 
 
-def _enough(begin: int, within: int, size: int) -> int:
-    """How far is searched from here for what counts `within` a text: twice as far each time, for it may be asked of
-    every mark."""
-    return min(size, max(within, 2 * begin))
-
-
-def _place(sign: Anchored, buf: str, start: int, end: int) -> int:
-    """Where a mark with this sign begins next; -1 where none does before `end`."""
+def _place(sign: Anchored, buf: str, start: int, end: int, found: re.Match[str] | None) -> int:
+    """Where a mark with this sign begins, from the one that was `found` on; -1 where none does before `end`."""
     last = end + sign.reach if sign.reach else len(buf)
-    found = sign.search(buf, start, last)
     while found is not None:
         at = found.start() - (sign.before[found.lastindex - 1] if found.lastindex else 0)
         if not sign.reach:
