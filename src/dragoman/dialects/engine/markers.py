@@ -318,8 +318,8 @@ def _build(marks: Marks) -> Table:
     )
 
 
-PLAIN = "#|-+(!="
-"""Signs that lines of prose and code begin with, and objects never."""
+PLAIN = "#|-+(!=>*"
+"""Signs that lines of prose and code begin with, and objects never: where no mark begins so."""
 
 
 def _has_plain(marks: Marks) -> bool:
@@ -333,8 +333,8 @@ def _plain_fence(every: frozenset[str], first: str) -> str:
 
     It holds nothing of which anything is told, and asks nothing: whoever looks at it may as well pass it.
     """
-    begun = {mark[0] for mark in every}
-    words = "".join(re.escape(sign) for sign in PLAIN if sign not in begun)
+    first = "|".join((first, *_begun(frozenset(mark for mark in every if mark[0] in PLAIN))))
+    words = re.escape(PLAIN)
     tags = "|".join(re.escape(mark[len(FENCE) :]) for mark in sorted(every) if mark.startswith(FENCE) and mark != FENCE)
     return rf"```(?!(?i:{tags or '`'}))[\w+#.-]{{0,120}}+[ \t]{{0,40}}+\r?\n\s*+(?:(?=[\w{words}])(?!{first})|```[\w-]*+[ \t]*+\n\s*+[^\[{{\s])"
 
