@@ -83,11 +83,11 @@ class Trial:
         self._against = None
         if self._are_others(rows):
             return False
-        at = src.at
+        at = src.base + src.pos
         if not (yield from self._any_fits(rows, at)):
             return False
         standing = LIVE if teller.reasoning else teller.context.standing()
-        if standing.sure:
+        if standing is not LIVE and standing.sure:
             yield from self._quoted(rows, standing, at)
             return False
         if self._thinks_to is not None and at < self._thinks_to:
@@ -125,7 +125,7 @@ class Trial:
                 continue
             finally:
                 self._may_tell = False
-            if self._swallows(at):
+            if self.thinks_until is not None and self._swallows(at):
                 return False
             if turned:
                 self.invented = row.strong

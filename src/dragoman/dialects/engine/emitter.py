@@ -106,7 +106,8 @@ class Teller(Waiting):
 
     def begin_live(self, draft: Draft) -> None:
         """Tell a call's start at once; its arguments follow as they are read."""
-        self.settle_words()
+        if self.queue:
+            self.settle_words()
         self._start(draft, self.out)
         self.live = draft
 

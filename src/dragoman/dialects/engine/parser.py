@@ -210,7 +210,7 @@ class Parser:
                 self._patience.glanced()
             elif marker != FENCE:  # it may have been passed
                 self._patience.looked(quotation, light=marker[0] in FENCE_SIGNS)
-            if self._patience.is_over(src.at):
+            if self._patience.is_over(src.base + src.pos):
                 yield from self._rest()
                 return
 

@@ -40,6 +40,8 @@ WHOLE = "\0"
 """Stands behind a shorter name."""
 SHORT_TAILS = tuple(first + second for first in ".:/" for second in ("", *".:/0123456789"))
 """What may be written behind a name that ends no word (`_clean`, and the end of a sentence)."""
+WORDS = 256
+"""So many words are remembered, of each set of tools."""
 SETS = 64
 MANY = 20_000
 """So many sets of tools, and tools in them, are remembered."""
@@ -60,6 +62,7 @@ class Declared(Mapping[str, Tool]):
         self.some = bool(tools)
         self._also = also
         self._tools: dict[str, Tool] = {}
+        self._known: dict[str, tuple[str, str]] = {}
 
     def __getitem__(self, name: str) -> Tool:
         found = self._tools.get(name)
@@ -136,6 +139,15 @@ class Declared(Mapping[str, Tool]):
             return self._spellings.get(written) or self._tails.get(written, "")
         found = next((name for n in (written, clean, *_unspaced(clean)) if (name := self.exact(n))), "")
         return found or self._tails.get(clean, "")
+
+    def both(self, written: str) -> tuple[str, str]:
+        """What `spelt` and `meant` find; remembered, for the same words stand in marks again and again."""
+        found = self._known.get(written)
+        if found is None:
+            if len(self._known) >= WORDS:
+                self._known.clear()
+            found = self._known[written] = self.spelt(written), self.meant(written)
+        return found
 
     def may_begin(self, written: str) -> bool:
         """May this be the beginning of what `spelt` or `meant` finds?"""

@@ -174,7 +174,7 @@ class Context:
         if self._indent >= 4 and (self._lines.is_code(self._indent) if self._blank else self._indented):
             return Standing(Quote.INDENTED) if self.any else LIVE
         line = self._lines.standing(self._head, self._indent) if self.any else LIVE
-        if line.sure:
+        if line is not LIVE and line.sure:
             return line
         awaited = self._awaited() + line.awaited
         return Standing(awaited[0][0], awaited) if awaited else LIVE

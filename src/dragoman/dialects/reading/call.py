@@ -480,7 +480,7 @@ class Attempt(MarkedName):
 
     def new(self) -> Draft:
         """A draft that begins here."""
-        return Draft(self.spec.name, self.src.at, self.row.strong)
+        return Draft(self.spec.name, self.src.base + self.src.pos, self.row.strong)
 
     def begin(self, draft: Draft, name: Any, call_id: Any = None) -> None:
         """The name is known: ask the judge, and let the parser tell it."""
@@ -508,7 +508,7 @@ class Attempt(MarkedName):
                 self._refuse_repeated(draft)
             if reader.unfit:
                 self.judge.refuse_numbers(draft, reader.unfit)
-        draft.done, draft.end = True, self.src.at
+        draft.done, draft.end = True, self.src.base + self.src.pos
         if draft.edits:
             self._refuse_guesses(draft)
             self._refuse_swallowed(draft)

@@ -72,7 +72,8 @@ def opened(form: Form, names: Declared, buf: str, at: int, *, eof: bool) -> Open
         prints = behind == "(" and PRINT.startswith(word.group())
         return UNDECIDED if prints or names.may_begin(word.group().rstrip(TAIL)) else None
     written = word.group()
-    name = names.meant(written) if behind in BRACKETS else names.spelt(written) or (behind and names.meant(written))
+    spelt, meant = names.both(written)
+    name = meant if behind in BRACKETS else spelt or (behind and meant)
     end = word.end()
     if not name and written[-1] in TAIL:
         name, end = names.spelt(written.rstrip(TAIL)), start + len(written.rstrip(TAIL))
@@ -155,7 +156,7 @@ def _may_name(names: Declared, buf: str, at: int, eof: bool) -> bool:
     if word.end() == len(buf) and not eof:
         return True
     written = word.group()
-    if names.spelt(written) or names.meant(written):
+    if any(names.both(written)):
         return True
     if printed := PRINTED.match(buf, at).end() - at:  # type: ignore[union-attr]
         return _may_name(names, buf, at + printed, eof)
