@@ -41,12 +41,18 @@ class Patience:
         self._marks += 1
 
     def broke(self) -> None:
-        """A candidate could not be read, or will not run."""
+        """A candidate could not be read."""
         self._marks += BROKEN
 
-    def ran(self) -> None:
-        """A call was read that will run: its mark costs nothing, or a message of many calls would lose some."""
-        self._marks -= HEAVY
+    def called(self, calls: int, refused: int) -> None:
+        """So many calls were read, of which so many will not run: these are counted with what could not be read.
+
+        A mark of calls that all will run costs nothing, or a message of many calls would lose some.
+        """
+        if refused:
+            self._marks += BROKEN * refused
+        elif calls:
+            self._marks -= HEAVY
 
     def read(self) -> None:
         """A candidate was read some way, and is none."""

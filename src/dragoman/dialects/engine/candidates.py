@@ -21,10 +21,10 @@ from ..reading.call import Attempt, Mismatch
 from ..reading.compiled import Row
 from ..reading.strays import Strays
 from ..reading.table import CLEAN, READERS
-from ..spec import BraceArgs, JsonArgs, JsonCall, KeywordArgs, Listing, Place, TaggedArgs
+from ..spec import BraceArgs, JsonArgs, JsonCall, KeywordArgs, Place, TaggedArgs
 from .budget import Patience
 from .emitter import Teller
-from .lookahead import unlike, unlike_all
+from .lookahead import unlike_all, untried
 from .markers import FENCE_SIGNS, Table
 from .pending import Awaits, Pending, box_of, written_as
 
@@ -163,15 +163,8 @@ class Trial:
         return bool(looks)
 
     def _is_other(self, row: Row) -> bool:
-        """Does what follows the opener show that this row was not meant?
-
-        How far a weak one reads is noted; one that wants an object reads nothing where there is none, and a bare list
-        of Python calls nothing but its bracket.
-        """
-        args, listing = row.dialect.args, row.dialect.listing
-        single = isinstance(args, JsonCall) and listing is Listing.REPEAT
-        bare = isinstance(args, KeywordArgs) and listing is Listing.ARRAY and not (row.section_open or row.call_open)
-        told = unlike(row) if row.strong or single or bare else None
+        """Does what follows the opener show that this row was not meant?"""
+        told = untried(row)
         return told is not None and told(self.src.buf, self.src.pos)
 
     def closes(self, standing: Standing) -> Need[bool]:
@@ -292,7 +285,7 @@ class Trial:
         pending = self._pending(items, row, raw, raws, attempt.hints)
         for draft in left:
             self.judge.settle(draft)
-        self._count(read)
+        self._patience.called(len(read), sum([draft.refusal is not None for draft in read]))
         if standing.awaited:
             pending.standing, pending.awaits = standing, Awaits.CLOSER
         elif teller.reasoning or (pending.whole and not row.strong):
@@ -319,16 +312,6 @@ class Trial:
             asked=self.judge.asked_for(row.dialect.name) and not row.addressed,
             hints=() if teller.reasoning else (*self._hints(), *hints), box=box_of(row, raw),
         )  # fmt: skip
-
-    def _count(self, drafts: list[Draft]) -> None:
-        """Calls that were read and will not run are counted with those that could not be read."""
-        refused = False
-        for draft in drafts:
-            if draft.refusal is not None:
-                refused = True
-                self._patience.broke()
-        if drafts and not refused:
-            self._patience.ran()
 
     def _refuse_cut(self, attempt: Attempt) -> None:
         """A tagged call whose closer is missing may have lost arguments when the limit was hit."""

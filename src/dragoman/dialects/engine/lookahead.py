@@ -132,6 +132,19 @@ def unlike(row: Row) -> Unlike | None:
 
 
 @lru_cache(maxsize=2048)
+def untried(row: Row) -> Unlike | None:
+    """What tells that this row need not be tried, since nothing is to be noted of how far it reads; None for nothing.
+
+    How far a weak one reads is noted; one that wants an object reads nothing where there is none, and a bare list of
+    Python calls nothing but its bracket.
+    """
+    args, listing = row.dialect.args, row.dialect.listing
+    single = isinstance(args, JsonCall) and listing is Listing.REPEAT
+    bare = isinstance(args, KeywordArgs) and listing is Listing.ARRAY and not (row.section_open or row.call_open)
+    return unlike(row) if row.strong or single or bare else None
+
+
+@lru_cache(maxsize=2048)
 def unlike_all(rows: tuple[Row, ...]) -> tuple[Unlike, ...]:
     """What tells that none of these rows was meant; empty where nothing does."""
     told: dict[Any, Unlike] = {}

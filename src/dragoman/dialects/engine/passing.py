@@ -11,8 +11,7 @@ import re
 from collections.abc import Mapping
 
 from ..reading.compiled import Row
-from ..spec import JsonCall, Listing
-from .lookahead import Look, unlike
+from .lookahead import untried
 from .stops import Fate, Stops
 
 MAX_INFO = 200
@@ -34,7 +33,7 @@ class Passing:
         self, rows: Mapping[str, tuple[Row, ...]], fences: frozenset[str], marker: re.Pattern[str], stops: Stops
     ) -> None:
         self._marker, self._stops = marker, stops
-        looks = [_unlike(row) for row in rows.get(SIGN * RUN, ())]
+        looks = [None if row.strong else untried(row) for row in rows.get(SIGN * RUN, ())]
         self._looks = [look for look in looks if look]
         self.sign = SIGN if SIGN * RUN in fences and None not in looks else ""
 
@@ -55,9 +54,3 @@ class Passing:
         if run.startswith(rest):
             return Fate.PASSES if rest == run else Fate.WAITS
         return self._stops.opens(text, behind, heads)
-
-
-def _unlike(row: Row) -> Look | None:
-    """What tells that a row that proves little was not meant; None where only its reader can."""
-    single = isinstance(row.dialect.args, JsonCall) and row.dialect.listing is Listing.REPEAT
-    return unlike(row) if single and not row.strong else None

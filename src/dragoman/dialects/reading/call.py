@@ -11,18 +11,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
-from ...events import Event
 from ...late import late
-from ...lenient.reader import Broken, Relaxed, Repeated, check_repeated
+from ...lenient.reader import Broken
 from ...lenient.source import Need, Source, finder, may_be_longer
 from ...types import Edit, IssueKind
 from ..judge.candidate import Draft, close_json
-from ..judge.judge import Judge, Unknown, slip_of
+from ..judge.judge import Judge, slip_of
 from ..spec import JsonCall, KeywordArgs, Listing
 from .compiled import Row
-from .marked_name import MAX_NAME, MarkedName, Mismatch
+from .drafts import Drafts
+from .marked_name import MAX_NAME, Mismatch
 from .named import BRACKETS, UNDECIDED, Opener, opener
 from .strays import HINT, Behind, CallMarks, Strays
 
@@ -32,22 +32,18 @@ CALL_NAME = late(r"[\"'`]?(?P<name>[A-Za-z_$][\w\\.\-:]*)[\"'`]?\s*(?=\()")
 CALL_NAME_BEGUN = late(r"(?:[\"'`]?(?:[A-Za-z_$][\w\\.\-:]*[\"'`]?\s*)?)\Z")
 """Text that may go on as one."""
 MORE = late(r"\s*[,;]\s*(?=[A-Za-z_$][\w\\.\-:]*\()")
-SWALLOWED = late(r"[\"'][\s)\]}]*[,;]\s*([A-Za-z_$][\w.\-:]*)\(")
 OPERATOR = late(r"\s*\+\s*(?=[A-Za-z_$][\w\\.\-:]*\()")
 MAX_NESTED = 16
 """Calls inside lists inside lists, or printed as they are printed, are not looked for any deeper."""
 MAX_LATE = 200
 """Text between a call's arguments and its closer is not looked through any further."""
-GUESSES = frozenset({"unescaped_quote", "comment", "missing_bracket", "unclosed_argument"})
-"""Mends that guess where a value ends."""
 JOINTS = frozenset({",", ";"})
 
 
-class Attempt(MarkedName):
+class Attempt(Drafts):
     """One dialect tried at one place."""
 
     closed: bool
-    judge: Judge
     opener: str
     row: Row
     called: str
@@ -56,10 +52,8 @@ class Attempt(MarkedName):
     def __init__(
         self, src: Source, row: Row, judge: Judge, begun: Callable[[Draft], None], readers: Mapping[type, Reader]
     ) -> None:
-        super().__init__(src, row)
-        self.judge, self._begun, self._readers = judge, begun, readers
-        self.items: list[Draft | Event] = []
-        self.draft: Draft | None = None
+        super().__init__(src, row, judge, begun)
+        self._readers = readers
         self.closed = True
         self.guessed: list[Draft] = []
         self.ended = False
@@ -71,26 +65,9 @@ class Attempt(MarkedName):
         self._framed = self._summed = False
 
     @property
-    def drafts(self) -> list[Draft]:
-        """The calls read so far."""
-        return [i for i in self.items if isinstance(i, Draft)]
-
-    @property
     def is_inner(self) -> bool:
         """Is what is read now an item of a list, or printed?"""
         return self._nested > 0
-
-    @property
-    def last(self) -> Draft | None:
-        """The last call read so far."""
-        for item in reversed(self.items):
-            if isinstance(item, Draft):
-                return item
-        return None
-
-    def drafts_from(self, first: int) -> list[Draft]:
-        """The calls among the items from number `first` on."""
-        return [i for i in self.items[first:] if isinstance(i, Draft)]
 
     # ── sections ─────────────────────────────────────────────────────────────
 
@@ -471,70 +448,6 @@ class Attempt(MarkedName):
         src.pos = found.end()
         return True
 
-    def last_edit(self, kind: str) -> None:
-        draft = self.last
-        if draft is not None:
-            draft.edits.append(Edit(kind))
-
-    # ── drafts ───────────────────────────────────────────────────────────────
-
-    def new(self) -> Draft:
-        """A draft that begins here."""
-        return Draft(self.spec.name, self.src.base + self.src.pos, self.row.strong)
-
-    def begin(self, draft: Draft, name: Any, call_id: Any = None) -> None:
-        """The name is known: ask the judge, and let the parser tell it."""
-        if not isinstance(name, str):
-            raise Broken("the tool's name is not a string")
-        try:
-            self.judge.name(draft, name)
-        except Unknown as unknown:
-            if not (draft.strong or self.judge.asked_by_name or self.drafts):
-                raise Mismatch from None
-            draft.refuse(IssueKind.UNKNOWN_TOOL, str(unknown), unknown.correction)
-        if call_id is not None and call_id != "":
-            draft.id = str(call_id)
-        draft.begun = True
-        self.draft = draft
-        self.items.append(draft)
-        self._begun(draft)
-
-    def finish(self, draft: Draft, reader: Relaxed | None = None) -> None:
-        """The arguments are complete."""
-        if reader is not None:
-            draft.edits += reader.edits
-            reader.edits = []
-            if reader.repeated:
-                self._refuse_repeated(draft)
-            if reader.unfit:
-                self.judge.refuse_numbers(draft, reader.unfit)
-        draft.done, draft.end = True, self.src.base + self.src.pos
-        if draft.edits:
-            self._refuse_guesses(draft)
-            self._refuse_swallowed(draft)
-        self.draft = None
-
-    def _refuse_guesses(self, draft: Draft) -> None:
-        """Of mends that guess where a value ends there may be one in a call (judge-rules.md E)."""
-        if len(GUESSES & {e.kind for e in draft.edits}) > 1:
-            why = "where a value ends is guessed twice over"
-            draft.refuse(IssueKind.MALFORMED, why, self.judge.correction(draft, why))
-
-    def _refuse_swallowed(self, draft: Draft) -> None:
-        """A quote was taken for a part of a string, and behind it another call stands: a bracket is missing."""
-        if not isinstance(self.spec.args, KeywordArgs) or all(e.kind != "unescaped_quote" for e in draft.edits):
-            return
-        if any(self.judge.known(name) for name in SWALLOWED.findall(draft.text())):
-            why = "where a string ends is not clear: another call stands in it"
-            draft.refuse(IssueKind.MALFORMED, why, self.judge.correction(draft, why))
-
-    def _refuse_repeated(self, draft: Draft) -> None:
-        try:
-            check_repeated(draft.text())
-        except Repeated as why:
-            if not draft.strong:
-                raise
-            draft.refuse(IssueKind.DUPLICATE_KEYS, str(why), self.judge.correction(draft, str(why)))
 
 
 def _ignore(_: str) -> None:

@@ -42,7 +42,9 @@ def _around(row: Row) -> tuple[re.Pattern[str], re.Pattern[str]] | None:
     Behind the closer nothing stands that joins another call to this one.
     """
     args, opens, closes = row.dialect.args, row.call_open, row.call_close
-    if not isinstance(args, JsonCall) or row.dialect.listing is not Listing.REPEAT or not (opens and closes):
+    if not isinstance(args, JsonCall) or row.dialect.listing is not Listing.REPEAT:
+        return None
+    if not (row.strong and opens and closes):  # behind one that proves little a bracket may be one too many
         return None
     if row.section_open or row.tool_open or row.forms or row.dialect.suffix or (head := _head(args)) is None:
         return None

@@ -1,0 +1,117 @@
+"""The drafts of one attempt: begun by a name, finished by the last argument, refused where either is not clear.
+
+Knows tools by asking the `Judge`; nothing of markup or of how arguments are written.
+Contract: a draft is begun once and stands in `items` from then on, whatever becomes of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ...events import Event
+from ...late import late
+from ...lenient.reader import Broken, Relaxed, Repeated, check_repeated
+from ...lenient.source import Source
+from ...types import Edit, IssueKind
+from ..judge.candidate import Draft
+from ..judge.judge import Judge, Unknown
+from ..spec import KeywordArgs
+from .compiled import Row
+from .marked_name import MarkedName, Mismatch
+
+SWALLOWED = late(r"[\"'][\s)\]}]*[,;]\s*([A-Za-z_$][\w.\-:]*)\(")
+GUESSES = frozenset({"unescaped_quote", "comment", "missing_bracket", "unclosed_argument"})
+"""Mends that guess where a value ends."""
+
+
+class Drafts(MarkedName):
+    """What was read so far: `items`, in order, and the `draft` that is not finished."""
+
+    judge: Judge
+
+    def __init__(self, src: Source, row: Row, judge: Judge, begun: Callable[[Draft], None]) -> None:
+        super().__init__(src, row)
+        self.judge, self._begun = judge, begun
+        self.items: list[Draft | Event] = []
+        self.draft: Draft | None = None
+
+    @property
+    def drafts(self) -> list[Draft]:
+        """The calls read so far."""
+        return [i for i in self.items if isinstance(i, Draft)]
+
+    @property
+    def last(self) -> Draft | None:
+        """The last call read so far."""
+        for item in reversed(self.items):
+            if isinstance(item, Draft):
+                return item
+        return None
+
+    def drafts_from(self, first: int) -> list[Draft]:
+        """The calls among the items from number `first` on."""
+        return [i for i in self.items[first:] if isinstance(i, Draft)]
+
+    def last_edit(self, kind: str) -> None:
+        draft = self.last
+        if draft is not None:
+            draft.edits.append(Edit(kind))
+
+    def new(self) -> Draft:
+        """A draft that begins here."""
+        return Draft(self.spec.name, self.src.base + self.src.pos, self.row.strong)
+
+    def begin(self, draft: Draft, name: Any, call_id: Any = None) -> None:
+        """The name is known: ask the judge, and let the parser tell it."""
+        if not isinstance(name, str):
+            raise Broken("the tool's name is not a string")
+        try:
+            self.judge.name(draft, name)
+        except Unknown as unknown:
+            if not (draft.strong or self.judge.asked_by_name or self.drafts):
+                raise Mismatch from None
+            draft.refuse(IssueKind.UNKNOWN_TOOL, str(unknown), unknown.correction)
+        if call_id is not None and call_id != "":
+            draft.id = str(call_id)
+        draft.begun = True
+        self.draft = draft
+        self.items.append(draft)
+        self._begun(draft)
+
+    def finish(self, draft: Draft, reader: Relaxed | None = None) -> None:
+        """The arguments are complete."""
+        if reader is not None:
+            draft.edits += reader.edits
+            reader.edits = []
+            if reader.repeated:
+                self._refuse_repeated(draft)
+            if reader.unfit:
+                self.judge.refuse_numbers(draft, reader.unfit)
+        draft.done, draft.end = True, self.src.base + self.src.pos
+        if draft.edits:
+            self._refuse_guesses(draft)
+            self._refuse_swallowed(draft)
+        self.draft = None
+
+    def _refuse_guesses(self, draft: Draft) -> None:
+        """Of mends that guess where a value ends there may be one in a call (judge-rules.md E)."""
+        if len(GUESSES & {e.kind for e in draft.edits}) > 1:
+            why = "where a value ends is guessed twice over"
+            draft.refuse(IssueKind.MALFORMED, why, self.judge.correction(draft, why))
+
+    def _refuse_swallowed(self, draft: Draft) -> None:
+        """A quote was taken for a part of a string, and behind it another call stands: a bracket is missing."""
+        if not isinstance(self.spec.args, KeywordArgs) or all(e.kind != "unescaped_quote" for e in draft.edits):
+            return
+        if any(self.judge.known(name) for name in SWALLOWED.findall(draft.text())):
+            why = "where a string ends is not clear: another call stands in it"
+            draft.refuse(IssueKind.MALFORMED, why, self.judge.correction(draft, why))
+
+    def _refuse_repeated(self, draft: Draft) -> None:
+        try:
+            check_repeated(draft.text())
+        except Repeated as why:
+            if not draft.strong:
+                raise
+            draft.refuse(IssueKind.DUPLICATE_KEYS, str(why), self.judge.correction(draft, str(why)))
