@@ -223,7 +223,7 @@ class Trial:
         return (
             row.strong
             and not standing.awaited
-            and not (teller.reasoning or teller.waits or self._strict or self.judge.watches_copies)
+            and not (teller.reasoning or self._strict or self.judge.watches_copies or (teller.queue and teller.waits))
             and not self._hints()
         )
 

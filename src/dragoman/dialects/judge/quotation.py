@@ -215,10 +215,11 @@ class Context:
         self._last = text[-1]
 
     def _read_marks(self, text: str) -> None:
-        pos, size, paragraphs = 1, len(text), Paragraphs(text)
+        pos, size, paragraphs = 1, len(text), None
         retry = size if self._depth or size <= FEW else 1
         while pos < size:
             if pos >= retry and self._blank and text[pos - 1] == "\n" and not self._goes_on():
+                paragraphs = paragraphs or Paragraphs(text)
                 passed = paragraphs.passable(pos)
                 if passed is None:
                     retry = size
