@@ -81,7 +81,8 @@ class Lead:
                 if begin >= first:
                     continue
                 if not found or at < start:
-                    end = min(size, max(first, 2 * begin))  # twice as far each time: it may be asked of every mark
+                    # twice as far each time, for it may be asked of every mark
+                    end = first if 2 * begin <= first else min(size, 2 * begin)
                     sign = signs[n]
                     mark = sign.search(buf, begin, end + sign.reach if sign.reach else size)
                     at = -1 if mark is None else _place(sign, buf, begin, end, mark)
