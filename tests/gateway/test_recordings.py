@@ -486,6 +486,20 @@ def test_recorded_rows_are_canonical_and_export_as_chat(where: str) -> None:
     assert line["metadata"]["verdicts"] == [{"verdict": "mended", "rule": "strong"}]
 
 
+def test_what_runs_at_once_is_bounded_too_and_keeps_its_verdicts(tmp_path: Path) -> None:
+    where = str(tmp_path / "r.sqlite")
+    with storing(where, most_bytes_running=4000) as recorder:
+        app = gateway(model("openai_chat", text_reply(SLANTED), text_reply(SLANTED)), recorder, tools=Tools.TEXT)
+        body = asking("openai_chat", stream=False)[1]
+        for words in ("a-long-story " * 500, "short"):
+            call(app, CHAT, {**body, "messages": [{"role": "user", "content": words}]})
+        settled(recorder.writer, 3)
+        short, long = (found.row for found in recorder.store.rows(Query()))
+    assert (long.content, "mended" in long.marks, "a-long-story" in long.document) == (0, True, False)
+    assert (short.content, recorder.size) == (1, 0)
+    assert recorder.writer.dropped == {"content": 1}
+
+
 # ── trouble ──────────────────────────────────────────────────────────────────
 
 

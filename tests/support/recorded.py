@@ -22,6 +22,8 @@ TODAY = int(time.time() // DAY)
 def storing(where: str, *, content: bool = True, days: int = 3, **more: Any) -> Iterator[StoringRecorder]:
     """A recorder that writes into the store at `where` at once; all of it is written when the block is left."""
     limits = {name: more.pop(name) for name in ("most", "most_bytes") if name in more}
+    if running := more.pop("most_bytes_running", 0):
+        more["most_bytes"] = running
     writer = Writer(open_store(where), days, linger=0.0, **limits)
     recorder = StoringRecorder(writer, open_store(where), content=content, shown=True, **more)
     recorder.open()

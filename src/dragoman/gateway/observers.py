@@ -53,7 +53,14 @@ def watching(server: Server, environ: Mapping[str, str] = os.environ) -> list[Ob
 def _storing(to: Recordings, namespace: str, *, shown: bool) -> Recorder:
     """What records into a store.  Raises UsageError for an address that is none."""
     writer = Writer(open_store(to.url), to.days, most=to.queue, most_bytes=to.queue_bytes)
-    return StoringRecorder(writer, open_store(to.url), content=to.content, namespace=namespace, shown=shown)
+    return StoringRecorder(
+        writer,
+        open_store(to.url),
+        content=to.content,
+        namespace=namespace,
+        shown=shown,
+        most_bytes=max(to.queue_bytes, 1),
+    )
 
 
 def log_as(

@@ -209,7 +209,8 @@ class Recording:
             got=Body(self.most),
         )
         self.nonce = ""
-        hop.sent.add(TOKENS if hop.is_exchange_of_keys else blot(effect.body, self.spelt), self.now)
+        if not self.gone:
+            hop.sent.add(TOKENS if hop.is_exchange_of_keys else blot(effect.body, self.spelt), self.now)
         self.hops.append(hop)
         self._grow(hop.sent.size)
         return hop

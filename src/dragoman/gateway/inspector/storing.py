@@ -13,11 +13,11 @@ from functools import partial
 
 from ..http.asgi import Scope
 from ..recordings.store import RecordingStore
-from ..recordings.writer import Made, Writer
+from ..recordings.writer import MOST_BYTES, Made, Writer
 from ..telemetry.exchange_record import ExchangeRecord, UpstreamAttempt
 from .document import made, made_bare
 from .recorder import CURRENT, Endpoint, Recorder, Upstreams
-from .recording import Recording
+from .recording import Body, Recording
 from .redaction import secrets_in, spellings
 
 ROW = 2048
@@ -28,6 +28,7 @@ class StoringRecorder(Recorder):
     """Hands exchanges to `writer`, once they are over; `store` is read by whoever shows them, where `shown`.
 
     content    record what was said;  namespace  of the gateways whose keys are the same
+    most_bytes  of all exchanges that run, together: beyond that one is recorded without its content, and counted
     """
 
     def __init__(
@@ -38,10 +39,11 @@ class StoringRecorder(Recorder):
         content: bool = False,
         namespace: str = "",
         shown: bool = False,
+        most_bytes: int = MOST_BYTES,
         clock: Callable[[], float] = time.monotonic,
         now: Callable[[], float] = time.time,
     ) -> None:
-        super().__init__(clock=clock, now=now)
+        super().__init__(most_bytes=most_bytes, clock=clock, now=now)
         self.writer, self.store, self.content, self.namespace, self.shown = writer, store, content, namespace, shown
 
     def open(self) -> None:
@@ -85,10 +87,23 @@ class StoringRecorder(Recorder):
         """A stored exchange is repeated by what is stored of it."""
 
     def _note(self, recording: Recording, size: int) -> None:
-        """Nobody waits for news."""
+        """It has grown; nobody waits for news."""
+        if recording.gone:
+            return
+        self.size += size
+        if self.size > self.most_bytes:
+            recording.gone = True
+            recording.request, recording.response, recording.hops = Body(0), Body(0), []
+            self.size -= recording.size
 
     def _ends(self, recording: Recording) -> None:
-        self.writer.offer(partial(self._whole, recording), recording.size + ROW)
+        exchange = recording.exchange
+        if not recording.gone:
+            self.size -= recording.size
+            self.writer.offer(partial(self._whole, recording), recording.size + ROW)
+        elif exchange is not None:
+            self.writer.without_content()
+            self.writer.offer(partial(self._metadata, exchange), ROW)
 
     # ── in the thread of the writer ──────────────────────────────────────────
 

@@ -31,8 +31,9 @@ TIDY = 3600.0
 """Seconds between two looks at what is to be made ahead and what is too old."""
 PATIENCE = 3.0
 """Seconds the end of the process is held up for what still waits."""
-FULL, REFUSED, FAILED, ENDED = "queue_full", "rejected", "failed", "ended"
-"""Why recordings are dropped: no room, the store does not take it, a mistake of ours, the process ends."""
+FULL, REFUSED, FAILED, ENDED, BARE = "queue_full", "rejected", "failed", "ended", "content"
+"""Why recordings are dropped: no room, the store does not take it, a mistake of ours, the process ends; the last one is
+no room for the content of one that is recorded without it."""
 AWAY = "recordings wait, and are dropped where there is no room: %s"
 BACK = "recordings are written again; %d were dropped meanwhile"
 MISTAKE = "an exchange could not be recorded, which is a mistake of ours"
@@ -92,6 +93,10 @@ class Writer:
             self._drop(FULL, 1)
         elif not self._wake.is_set():
             self._wake.set()
+
+    def without_content(self) -> None:
+        """There was no room for what was said in an exchange, which is offered without it."""
+        self._drop(BARE, 1)
 
     def start(self) -> None:
         """Begin to write."""
