@@ -10,6 +10,7 @@ alone costs more than a minute's comes in where nothing else was asked.
 from __future__ import annotations
 
 import asyncio
+import os
 from collections import defaultdict, deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -169,6 +170,7 @@ class Beside:
     def __init__(self, quota: Quota) -> None:
         self._quota = quota
         self._thread: ThreadPoolExecutor | None = None
+        self._process = 0
 
     async def enter(self, access: Access, tokens: int) -> Lease:
         """One more request."""
@@ -185,7 +187,7 @@ class Beside:
 
     def close(self) -> None:
         """This process counts no more."""
-        if self._thread is not None:
+        if self._thread is not None and self._process == os.getpid():
             self._thread.shutdown()
         self._quota.close()
 
@@ -194,7 +196,8 @@ class Beside:
             self._submit(self._quota.leave, access, 0, 0)
 
     def _submit(self, work: Callable[..., int | None], *given: object) -> asyncio.Future[int]:
-        self._thread = self._thread or ThreadPoolExecutor(1, "dragoman-limits")
+        if self._thread is None or self._process != os.getpid():  # a fork has no threads
+            self._thread, self._process = ThreadPoolExecutor(1, "dragoman-limits"), os.getpid()
         return asyncio.get_running_loop().run_in_executor(self._thread, work, *given)  # type: ignore[arg-type]
 
 
