@@ -218,8 +218,12 @@ def _plainly(messages: list[Any], known: Known, marks: int, line: bytes) -> Soun
                     kind = type(member)
                     if kind is str:
                         inner += member.count(":")
-                    elif kind is dict or kind is list:
-                        inner += colons(member)
+                    elif kind is list or kind is dict:
+                        if kind is dict or type(member[0] if member else 0) is not str:
+                            inner += colons(member)
+                        else:  # texts, as most lists are
+                            for each in member:
+                                inner += each.count(":")
                     elif member is None:
                         return None
                     if ":" in key:

@@ -14,6 +14,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +47,8 @@ PARTS = ("aside", "notes", "keys")
 """What a unit writes beside kept rows: rows set aside, what was changed or lost, the keys of kept rows."""
 UNFIT = frozenset({"template_fails", "template_calls", "template_tools"})
 """What a chat template does to a row that is then not trained on."""
+LANE = Lane()
+"""One for all units of a process: what it knows of tools holds for every job."""
 TABLE_ROWS = 4096
 
 
@@ -116,8 +119,9 @@ class _Work:
         self._input = hashlib.sha256()
         self._keeps = KEEPS[job.options.keep]
         self._leaks = dict(job.exclude)
-        self._lane = Lane() if _has_lane(job) else None
+        self._lane = LANE if _has_lane(job) else None
         self._summary = Summary() if job.report else None
+        self._keyed = job.dedup != "none"
         self._keys: list[bytes] = []
         self._pending: list[Outcome] = []
         self._sound: Counter[tuple[str, int]] = Counter()
@@ -125,7 +129,7 @@ class _Work:
     def row(self, raw: Raw) -> None:
         """One row: judged, and put where it belongs."""
         self._tally.read += 1
-        digest = bytes.fromhex(raw.digest) if raw.digest else hashlib.sha256(raw.data).digest()
+        digest = bytes.fromhex(raw.digest) if raw.digest else sha256(raw.data).digest()
         self._input.update(digest)
         if self._job.sample < 1 and _share(digest, self._job.seed) >= self._job.sample:
             self._tally.dropped["sample"] += 1
@@ -136,7 +140,8 @@ class _Work:
                 self._sound[sound] += 1
                 if self.kept is not None:
                     self.kept.add(raw.data, digest)
-                    self._keys.append(digest[:SIZE])
+                    if self._keyed:
+                        self._keys.append(digest[:SIZE])
                 return
         if raw.digest:
             outcome = _too_long(raw, self._unit.source, self._options.max_row)
@@ -199,7 +204,8 @@ class _Work:
         elif self.kept is not None:
             digest = bytes.fromhex(outcome.id) if line is outcome.original else hashlib.sha256(line).digest()
             self.kept.add(line, digest)
-        self._keys.append(key_of(outcome, self._job.dedup))
+        if self._keyed:
+            self._keys.append(key_of(outcome, self._job.dedup))
         if outcome.repairs or lost:
             self._write("notes", _note(outcome, lost))
 
