@@ -86,6 +86,17 @@ def test_a_resumed_run_does_only_what_was_not_done(corpus: Path, tmp_path: Path,
     assert hashes(out) == wanted
 
 
+def test_a_finished_run_is_not_done_again(corpus: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out.jsonl"
+    first = run([corpus], job(out), unit_bytes=UNIT)
+    steps: list[Any] = []
+    assert run([corpus], job(out), unit_bytes=UNIT, resume=True, on_step=steps.append) == json.loads(json.dumps(first))
+    assert not steps
+    out.write_bytes(b"")
+    run([corpus], job(out), unit_bytes=UNIT, resume=True, on_step=steps.append)
+    assert steps
+
+
 def test_changed_input_is_read_again(corpus: Path, tmp_path: Path) -> None:
     mine, out = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
     mine.write_bytes(corpus.read_bytes())

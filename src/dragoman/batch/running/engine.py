@@ -60,6 +60,8 @@ def run(
     if job.output:
         job = replace(job, work=str(beside(Path(job.output), "parts").with_suffix("")))
         _check_places(job, files, resume=resume, overwrite=overwrite)
+        if resume and not job.report and (done := _finished(job, files)) is not None:
+            return done
         if overwrite and not resume:
             shutil.rmtree(job.work, ignore_errors=True)
     units = plan(files, unit_bytes, limit)
@@ -129,6 +131,20 @@ def _check_places(job: Job, files: Sequence[Path], *, resume: bool, overwrite: b
         raise UsageError(f"{output} is an input too; give the output another name")
     if output.exists() and not overwrite and not resume:
         raise UsageError(TAKEN.format(output=output))
+
+
+def _finished(job: Job, files: Sequence[Path]) -> dict[str, Any] | None:
+    """The manifest of this very run, where it came to its end and its files are there."""
+    try:
+        told: dict[str, Any] = json.loads(beside(Path(job.output), "manifest").read_text(encoding="utf-8"))
+        sizes = {name: Path(job.output).with_name(name).stat().st_size for name in told["outputs"]}
+    except (OSError, ValueError, KeyError):
+        return None
+    same = told["digest"] == job.digest and [(one["path"], one["bytes"]) for one in told["inputs"]] == [
+        (str(file), file.stat().st_size) for file in files
+    ]
+    whole = sizes == {name: file["bytes"] for name, file in told["outputs"].items()}
+    return told if same and whole and not Path(job.work).exists() else None
 
 
 def _begun(
