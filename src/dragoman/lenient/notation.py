@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from ..records import dataclass
 
+CLOSERS = {"“": "”", "”": "”", "„": "“”", "‘": "’", "’": "’", "«": "»", "「": "」", "＂": "＂"}
+"""What closes a string, by the sign of no programming language that opens it."""
 BLANK = " \t\r\n\u00a0\ufeff\u3000"
 """White space, as the inside of a character class."""
 

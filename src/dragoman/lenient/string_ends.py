@@ -14,7 +14,7 @@ import re
 from functools import cached_property
 
 from ..late import late
-from .notation import BLANK, JSON, Broken, Form
+from .notation import BLANK, CLOSERS, JSON, Broken, Form
 from .source import Need, Source
 
 MAX_KEY = 4096
@@ -63,10 +63,11 @@ DOUBLED = late(r'(?:"(?="))+')
 FAR = "<[~`{|"
 """Signs that no such pattern takes."""
 BARE_KEY = late(r"[\w.$\\-]*")
-KEY_ENDS = {'"': '"', "'": "'", "“": "”"}
+KEY_ENDS = {'"': '"', "'": "'", "`": "`", **CLOSERS}
+"""What opens a key in quotes, and what closes it."""
 KEYS = {
     quote: late(
-        rf"{quote}(?P<key>[^{end}\\\n]*+(?:\\(?s:.)[^{end}\\\n]*+)*+){end}[{BLANK}]*+(?P<next>[^{BLANK}])"
+        rf"{quote}(?P<key>[^{end}\\\n]*+(?:\\(?s:.)[^{end}\\\n]*+)*+)[{end}][{BLANK}]*+(?P<next>[^{BLANK}])"
     )
     for quote, end in KEY_ENDS.items()
 }
@@ -272,6 +273,8 @@ class _Look:
     def quoted_key(self, pairs: tuple[str, ...]) -> Need[str]:
         """The key that begins at the present quote, if one does: a short quoted run and then a pair mark."""
         quote = yield from self.char()
+        if quote not in KEYS:  # it only closes
+            return ""
         whole = KEYS[quote].match(self.src.buf, begin := self.src.pos + self.ahead, begin + MAX_KEY)
         if whole is not None:
             return (whole["key"] or "]") if whole["next"] in pairs else ""
@@ -281,7 +284,7 @@ class _Look:
         """The same where the key is long, or not all of it has come."""
         start = self.ahead + 1
         self.skip()
-        while (c := (yield from self.char())) != KEY_ENDS[quote]:
+        while not (c := (yield from self.char())) or c not in KEY_ENDS[quote]:
             if not c or c == "\n" or self.ahead - start > MAX_KEY:
                 return "" if c else "]"
             begin = self.src.pos + self.ahead

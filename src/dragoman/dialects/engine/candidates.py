@@ -43,6 +43,8 @@ WORD = re.compile(r"\s*([\w.-]+)\s*")
 CONTROL = frozenset({"<|", "<｜"})
 TOKENS = re.compile(r"\s*(?:<[|｜][^<>\s]{1,60}[|｜]>\s*)*(?:<(?:[|｜][^<>\s]{0,60})?\s*)?")
 """Control tokens, the last of them perhaps cut."""
+MAX_VAIN = 20_000
+"""So many characters that are quoted, and an eighth of what precedes, are read for calls to tell of, and hold none."""
 VALUE = re.compile(r"[{\[\"']")
 """What a value begins with: text behind an opener of which so much was read was tried (and whether more was tried may
 depend on how much had come)."""
@@ -52,6 +54,7 @@ class Trial:
     """Tries candidates in one message.  `finish` is the stop reason, as soon as it is known."""
 
     invented: bool
+    noted_to: int
     judge: Judge
     src: Source
     teller: Teller
@@ -68,7 +71,8 @@ class Trial:
         self._weak_from = 0
         self.invented = False
         self.over: set[str] = set()
-        self._noted_to = -1
+        self.noted_to = -1
+        self._in_vain = 0  # characters read in what quotes, for calls that were none
         self._no_closer: set[tuple[str, ...]] = set()
         self.thinks_until: re.Pattern[str] | None = None
         self._thinks_to: int | None = None
@@ -244,7 +248,7 @@ class Trial:
     def _quoted(self, rows: tuple[Row, ...], standing: Standing, at: int) -> Need[None]:
         """A call inside what quotes: it stays text, and is told of if it is a whole call of a declared tool."""
         src = self.src
-        if at < self._noted_to or self.judge.tools is None:
+        if at < self.noted_to or self.judge.tools is None or self._in_vain > MAX_VAIN + at // 8:
             return
         for row in rows:
             if not row.strong or self._is_other(row):
@@ -255,11 +259,12 @@ class Trial:
                 yield from attempt.run()
             except (Mismatch, Broken, Cut):
                 src.unwind(depth)
+                self._in_vain += src.at - at
                 src.rewind()
                 if attempt.drafts:
                     self._patience.broke()
                 continue
-            self._noted_to = src.at
+            self.noted_to = src.at
             src.rewind()
             for draft in attempt.drafts:
                 if draft.refusal is None:

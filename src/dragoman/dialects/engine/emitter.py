@@ -52,6 +52,8 @@ class Seen(NamedTuple):
 
 Judged: TypeAlias = tuple[Draft, Decision]
 """A candidate and what was decided on it."""
+MANY_ALIKE = 8
+"""From so many calls with one id on, what sets them apart is a number."""
 MOST = 1000
 """Decisions that are remembered of one message."""
 
@@ -68,6 +70,7 @@ class Teller(Waiting):
         self.live: Draft | None = None
         self.count = 0
         self._taken: set[str] = set()
+        self._again: dict[str, int] = {}  # how often an id was minted that was taken
         self._ran: list[Draft] = []
         self._made: dict[tuple[str, str], bool] = {}
         self._doubts: list[tuple[Draft, str, Decision, int]] = []
@@ -139,6 +142,10 @@ class Teller(Waiting):
 
     def _free_id(self, index: int) -> str:
         minted = self._ids(index)
+        if minted not in self._taken:
+            return minted
+        again = self._again[minted] = self._again.get(minted, 0) + 1
+        minted += "_" * again if again < MANY_ALIKE else f"_{again}"
         while minted in self._taken:
             minted += "_"
         return minted

@@ -273,6 +273,14 @@ def bare_table(base: Table) -> Table:
     return found
 
 
+def fenced_table(base: Table) -> Table:
+    """The table in a fence in which nothing counts any more: it stops where a line begins with a fence's marks."""
+    found = base.derived.get(FENCED)
+    if found is None:
+        found = base.derived[FENCED] = _build(Marks(ends=frozenset(FENCES), line=frozenset(FENCES)))
+    return found
+
+
 def addressed_table(base: Table) -> Table:
     """The table in a segment for the reader: a call that should stand in one for tools counts only as all of it."""
     found = base.derived.get(ADDRESSED)
@@ -294,6 +302,7 @@ def _addressed(row: Row) -> Row:
 
 ADDRESSED = ("addressed",)
 BARE = ("bare",)
+FENCED = ("fenced",)
 
 
 def _build(marks: Marks) -> Table:

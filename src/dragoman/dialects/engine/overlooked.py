@@ -66,7 +66,7 @@ def overlooked(text: str, tools: Declared, read: Read, context: Context | None =
     """The calls in `text`, in order; `read` reads one that stands alone, `context` has read the text before."""
     if "{" not in text and "<" not in text:
         return
-    behind = left = read_to = 0
+    behind = left = read_to = in_vain = 0
     for mark in _openers(tools.written).finditer(text):
         if mark.start() < behind or left >= MOST:
             continue
@@ -76,6 +76,9 @@ def overlooked(text: str, tools: Declared, read: Read, context: Context | None =
         end = _end(text, mark)
         name = tools.exact(mark["name"] or mark["tag"])
         found = _arguments(text[mark.start() : end], tools[name], read) if end and name else None
+        in_vain += 0 if found is not None else end - mark.start() if end and name else 0
+        if in_vain > LONGEST:
+            return
         if found is not None:
             behind, context = end, context or Context()
             context.add(text[read_to : mark.start()])

@@ -31,6 +31,7 @@ from ..spec import Dialect, Route
 from .budget import Patience
 from .candidates import Trial
 from .emitter import Judged, Teller
+from .fenced_marks import FencedMarks
 from .fences import Fences
 from .lanes import MOST, NO_LANE, Lane, Lanes
 from .markers import FENCE, FENCE_SIGNS, FENCES, NOISE, addressed_table, bare_table, closing, reasoning_table, table
@@ -104,6 +105,7 @@ class Parser:
         torn = TornMarks(self._src, self._teller, self._trial)
         self._scanner = Scanner(self._src, self._teller, torn, self._names, self._table)
         self._reasoned = False
+        self._fenced = FencedMarks(self._table)
         self._closed, self._looks = False, True
         self._lane: Lane = NO_LANE
         if prefix:
@@ -203,8 +205,13 @@ class Parser:
             marker = yield from self._scanner.scan()
             if not marker:
                 return
+            if self._scanner.table is self._fenced.table:
+                self._scanner.table = self._table  # it may close the fence: look with all that listens
+                continue
             quotation = 0
             if not (yield from self._handle(marker)):
+                if self._fenced.is_full(self._teller.context.fenced, self._trial.noted_to) and self._is_plain():
+                    self._scanner.table = self._fenced.table
                 quotation = self._say_marker(marker)
             if len(marker) == 1:
                 self._patience.glanced()
@@ -213,6 +220,10 @@ class Parser:
             if self._patience.is_over(src.base + src.pos):
                 yield from self._rest()
                 return
+
+    def _is_plain(self) -> bool:
+        """Is visible text read, by all that listens, and does nothing wait?"""
+        return self._scanner.table is self._table and not self._teller.queue
 
     def _say_marker(self, marker: str) -> int:
         """The marker is text; the number of the quotation that it stands in (0: none)."""

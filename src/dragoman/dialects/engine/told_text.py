@@ -29,6 +29,8 @@ class ToldText:
         self.context = Context()
         self.out: list[Event] = []
         self.queue: list[Event | Pending] = []
+        self._scanned_queue: list[Event | Pending] = []
+        self._scanned_to, self._in_queue = 0, (False, False)
         self.reasoning = False
         self.seen_call = False
         self.results = False  # the message began with what looks like a tool's result
@@ -120,7 +122,7 @@ class ToldText:
         """Is a candidate pending that more than words may decide?"""
         if not self.queue:
             return False
-        return any(isinstance(item, Pending) and item.awaits is not Awaits.WORDS for item in self.queue)
+        return self._scanned()[0]
 
     @property
     def before(self) -> str:
@@ -157,7 +159,21 @@ class ToldText:
     @property
     def waiting_words(self) -> bool:
         """Do words wait behind a candidate?"""
-        return bool(self.queue) and any(isinstance(item, TextDelta) and not item.text.isspace() for item in self.queue)
+        return bool(self.queue) and self._scanned()[1]
+
+    def _scanned(self) -> tuple[bool, bool]:
+        """Of the queue: does a candidate in it wait for more than words, and do words wait?  Each item is seen once."""
+        queue, (waits, words) = self.queue, self._in_queue
+        if queue is not self._scanned_queue or len(queue) < self._scanned_to:
+            self._scanned_queue, self._scanned_to, waits, words = queue, 0, False, False
+        for place in range(self._scanned_to, len(queue)):
+            item = queue[place]
+            if isinstance(item, Pending):
+                waits = waits or item.awaits is not Awaits.WORDS
+            elif isinstance(item, TextDelta):
+                words = words or not item.text.isspace()
+        self._scanned_to, self._in_queue = len(queue), (waits, words)
+        return self._in_queue
 
     def new_line(self) -> None:
         """A call was taken out of the text: what follows begins afresh."""

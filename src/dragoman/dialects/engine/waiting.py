@@ -187,21 +187,23 @@ class Waiting(ToldText):
             return
         for place, item in enumerate(queue):
             if isinstance(item, Pending):
-                self._settle_last(item, queue[place + 1 :], finish)
+                self._settle_last(item, queue, place + 1, finish)
             else:
                 self._retell(item)
 
-    def _settle_last(self, pending: Pending, rest: list[Event | Pending], finish: str) -> None:
-        """Decide on a candidate behind which the message ends, with `rest` after it."""
-        after = "".join([e.text for e in rest if isinstance(e, TextDelta)])
+    def _settle_last(self, pending: Pending, queue: list[Event | Pending], rest: int, finish: str) -> None:
+        """Decide on a candidate behind which the message ends, with what is queued from `rest` on after it."""
         if pending.reasoning:
             self.accept(pending, thought=Thought.CUT if finish == Stop.LENGTH else Thought.OPEN)
-        elif pending.standing is not None:
+            return
+        if pending.standing is None and pending.awaits is Awaits.END:
+            self.accept(pending, place=Place.ALONE if pending.whole else Place.AMONG, ends=True)
+            return
+        after = "".join([e.text for e in queue[rest:] if isinstance(e, TextDelta)])
+        if pending.standing is not None:
             quoted = finish == Stop.LENGTH or closes(pending.standing, after + " ")
             box = str(pending.standing.quote) if quoted else ""
             self.accept(pending, box=box, behind=after, ends=not after.strip())
-        elif pending.awaits is Awaits.END:
-            self.accept(pending, place=Place.ALONE if pending.whole else Place.AMONG, ends=True)
         else:
             first = Place.FIRST if after.strip(STRAY) else Place.ALONE
             place = first if pending.whole else Place.AMONG

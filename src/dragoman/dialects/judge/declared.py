@@ -101,6 +101,11 @@ class Declared(Mapping[str, Tool]):
         """The declared name that is spelt exactly so; "" where none is."""
         return written if written in self._given else self._spellings.get(written, "")
 
+    def any_of(self, words: Iterable[str]) -> bool:
+        """Is one of these words spelt exactly as a declared name is?"""
+        told = set(words)
+        return not (told.isdisjoint(self._given) and told.isdisjoint(self._spellings))
+
     @cached_property
     def _folded(self) -> Mapping[str, str]:
         others = {spelling.casefold(): name for spelling, name in self._spellings.items()}

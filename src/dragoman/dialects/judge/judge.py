@@ -111,7 +111,7 @@ class Judge:
 
     def names_tool(self, text: str) -> bool:
         """Does a declared tool's name stand in `text`?"""
-        return any(map(self.known, TOOL_WORD.findall(text)))
+        return self.tools is not None and self.tools.any_of(TOOL_WORD.findall(text))
 
     def resolve(self, written: str) -> str | None:
         """The declared tool that this name of a native call means, its notation normalised; None where none is."""

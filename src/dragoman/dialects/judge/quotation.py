@@ -151,6 +151,11 @@ class Context:
         """How many fences, comments, code elements and quoted lines have begun by the place `standing` told of."""
         return self._quotations
 
+    @property
+    def fenced(self) -> int:
+        """The number of the fence in whose lines the place stands that `standing` told of; 0: none, or not asked."""
+        return self._quotations if self._stands is not None and self._fence and not self._fence_line else 0
+
     def turned(self) -> bool:
         """Has another party's turn begun, in words?"""
         if self._stands is None:

@@ -14,8 +14,13 @@ from ...schema.validation import Shape, read_text
 from ...types import Edit
 from ..spec import AttributeArgs
 from .call import MAX_NAME, Attempt, Mismatch
+from .raw_values import MAX_REREAD, UNCLEAR
 
 ATTRIBUTE = late(r"\s*([\w:.-]+)\s*=\s*")
+INNER = {
+    quote: re.compile(rf"(?:[^{quote}\\]*+{quote}(?![\s/>]|\Z))++") for quote in ("'", '"')
+}
+"""Text with quotes in it, each with a sign behind it that no attribute's end has."""
 ATTRIBUTE_NEXT = late(r"\s+[\w:.-]+\s*=|\s*/?\s*>|\s*\Z")
 
 
@@ -75,6 +80,18 @@ def _attributes(attempt: Attempt) -> Need[tuple[dict[str, str], bool]]:
         found.setdefault(match[1].casefold(), (yield from _attribute_value(attempt)))
 
 def _attribute_value(attempt: Attempt) -> Need[str]:
+    """One value; of a message made of openers whose values never end, no more is read than is worth it."""
+    src = attempt.src
+    if src.reread > MAX_REREAD + 4 * src.at:
+        raise Broken(UNCLEAR)
+    begun = src.at
+    try:
+        return (yield from _quoted_or_bare(attempt))
+    finally:
+        src.reread += src.at - begun
+
+
+def _quoted_or_bare(attempt: Attempt) -> Need[str]:
     src = attempt.src
     quote = yield from src.literal(('"', "'"))
     if not quote:
@@ -85,7 +102,12 @@ def _attribute_value(attempt: Attempt) -> Need[str]:
         src.pos -= len(mark)
         return html.unescape("".join(got))
     got = []
+    inner = INNER[quote]
     while True:
+        run = inner.match(src.buf, src.pos)
+        if run is not None:  # quotes behind which the value plainly goes on
+            got.append(run.group())
+            src.pos = run.end()
         mark = yield from src.until((quote, "\\" + quote, "\\\\"), got.append)
         if not mark:
             raise Cut

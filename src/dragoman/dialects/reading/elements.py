@@ -39,6 +39,9 @@ ENDED = late(r"(?:[^<>\"']|\"[^\"<]*\"|'[^'<]*')*[<>]")
 LEGAL = late(r"[\w\s/]")
 CLOSE = late(r"/\s*(?P<key>[\w][\w:.-]*)\s*>")
 CDATA = late(r"!\[CDATA\[(.*?)\]\]>", re.S)
+NO_TAG = late(r"[^<]*+<[^<>\"']*+(?:<|\Z)")
+NO_TAGS = re.compile(r"(?:[^<]*+<(?=[^<>\"']*+<))++")
+"""Angle brackets that open no tag: another follows before one closes."""
 ITEMS = frozenset({"item"})
 
 
@@ -338,6 +341,9 @@ class _ElementMarks:
     def __init__(self, reader: _Elements, key: str, *, text: bool) -> None:
         self.reader, self.key, self.text = reader, key, text
         self.marks: tuple[str, ...] = (reader.lead,)
+        whole = all(NO_TAG.match(mark) is None for mark in reader.closers)
+        self.nothing = NO_TAGS if reader.lead == "<" and whole else None
+        self.false: re.Pattern[str] | None = None
         nesting = reader.a.row.nesting
         self._around = {*nesting.closes.values(), *filter(None, (reader.a.called,))}
 

@@ -10,6 +10,7 @@ place costs what was read since, and is not done without end.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Collection, Container, Generator
 from enum import Enum, auto
@@ -54,6 +55,10 @@ class Marks(Protocol):
     """What a notation knows of its marks."""
 
     marks: tuple[str, ...]
+    nothing: re.Pattern[str] | None
+    """Text with marks in it that mean nothing, whatever stands open."""
+    false: re.Pattern[str] | None
+    """Text with closers of the value itself in it, each with something behind it that cannot follow one."""
 
     def look(self, mark: str) -> Generator[None, None, Seen]:
         """What the mark that stands here is; nothing is consumed."""
@@ -97,9 +102,10 @@ class RawValue:
 
     def read(self) -> Need[None]:
         """Pour the value into the sink; its closer is consumed, what ends it otherwise is not."""
-        src = self._src
+        src, marks = self._src, self._marks
         while True:
-            mark = yield from src.until(self._marks.marks, self._pour)
+            self._skip(marks)
+            mark = yield from src.until(marks.marks, self._pour)
             if not mark:
                 self._without_closer()
                 return
@@ -111,6 +117,19 @@ class RawValue:
                 return
             self._pour(src.buf[src.pos : src.pos + seen.size])
             src.pos += seen.size
+
+    def _skip(self, marks: Marks) -> None:
+        """Pour what is here already and can end nothing: one step where each mark would take fifty."""
+        src = self._src
+        if marks.nothing is not None and (run := marks.nothing.match(src.buf, src.pos)):
+            self._pour(run.group())
+            src.pos = run.end()
+        if marks.false is None or any(self._depth[kind] for kind in self._own):
+            return
+        if run := marks.false.match(src.buf, src.pos):
+            self._unclear = True
+            self._pour(run.group())
+            src.pos = run.end()
 
     def _pour(self, text: str) -> None:
         if self._held is None:

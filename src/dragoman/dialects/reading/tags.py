@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection
+from functools import lru_cache
 
 from ...late import late
 from ...lenient.reader import Broken, Cut
@@ -261,6 +262,22 @@ class _Tags:
         return False
 
 
+BLANKS = r" \t\r\n\f\v\u00a0\ufeff"
+"""What `Source.glance` passes over."""
+
+
+@lru_cache(maxsize=256)
+def _false_closers(marks: tuple[str, ...], own: tuple[str, ...], after: tuple[str, ...]) -> re.Pattern[str] | None:
+    """Text with closers in it behind each of which a sign stands that begins none of the marks `after` it."""
+    closers = [mark for mark in own if mark in marks and not any(m != mark and m.startswith(mark) for m in marks)]
+    if not closers or not after or not all(after):
+        return None
+    begins = re.escape("".join(sorted({case(mark[0]) for mark in marks if mark for case in (str.lower, str.upper)})))
+    follows = re.escape("".join(sorted({case(mark[0]) for mark in after for case in (str.lower, str.upper)})))
+    closer = "|".join(map(re.escape, sorted(closers, key=len, reverse=True)))
+    return re.compile(rf"(?:[^{begins}]*+(?:{closer})[{BLANKS}]*+[^{BLANKS}{begins}{follows}])++")
+
+
 class _ValueMarks:
     """What the marks inside one value are.  `values` are the kinds that are nothing but arguments."""
 
@@ -274,6 +291,9 @@ class _ValueMarks:
         if self.closer in self.nesting.closes:
             self.opener = self.closer = ""
         self.marks = (*row.value_marks, self.opener, self.closer) if self.closer else row.value_marks
+        own = tuple(mark for mark, kind in self.nesting.closes.items() if kind in self.nesting.values)
+        self.nothing: re.Pattern[str] | None = None
+        self.false = _false_closers(self.marks, own, row.after_value)
 
     def look(self, mark: str) -> Need[Seen]:
         """What the mark that stands here is."""

@@ -1,0 +1,135 @@
+"""Texts made to cost time cost no more than their length; counted in calls, never timed."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from bench.counts import counting
+from dragoman.dialects.engine.parsed import Parsed, fold
+from dragoman.dialects.engine.parser import Parser, parse
+from tests.support.hostile import CALL, TOOL, generators
+
+MAKERS = generators()
+NAMES = sorted(name for name in MAKERS if not name.startswith("mixture"))
+MIXTURES = sorted(MAKERS.keys() - set(NAMES))
+MIXED = 100
+"""Calls for a character of a mixture, at most: its beginning decides what the rest costs."""
+EACH = 97
+"""Of so many texts one is counted in every run; in the full suite another part of them."""
+SMALL, LARGE = 3_000, 12_000
+ALLOWED = 1.5
+"""Calls of each character of a long text, at most so many times those of a short one."""
+
+BOUNDS = {
+    "'</parameter> x' in an XML value": 200,
+    "'<' in elements": 200,
+    "'<t' in elements": 200,
+    "'</' in elements": 200,
+    "'</s>' in a fence": 2_000,
+    "'<tool_call>' in a fence": 6_000,
+    "'<tool name=\"' in a fence": 3_000,
+    "'<tool name=\"' in words": 8_000,
+    "'\\nAction: ' in a fence": 3_000,
+}
+"""Calls for a thousand characters of a text of eight thousand: some are what a message costs at all."""
+
+
+def calls_of(name: str, size: int) -> float:
+    """Calls for each character, once the caches are warm."""
+    text = MAKERS[name](size)
+    with counting() as count:
+        parse(text, tools=[TOOL])
+    return count.calls / len(text)
+
+
+def fed(text: str, seed: int) -> Parsed:
+    rng, parser, at = random.Random(seed), Parser(tools=[TOOL]), 0
+    events = []
+    while at < len(text):
+        size = rng.choice((1, 4, 4, 300, 2_000))
+        events += parser.feed(text[at : at + size])
+        at += size
+    return fold([*events, *parser.close()])
+
+
+@pytest.fixture(scope="module", autouse=True)
+def warm() -> None:
+    for name in NAMES[::500]:
+        parse(MAKERS[name](600), tools=[TOOL])
+
+
+def check_linear(name: str) -> None:
+    parse(MAKERS[name](SMALL), tools=[TOOL])
+    small, large = calls_of(name, SMALL), calls_of(name, LARGE)
+    assert large <= ALLOWED * small + 1
+
+
+@pytest.mark.parametrize("name", NAMES[::EACH])
+def test_no_text_costs_more_than_its_length(name: str) -> None:
+    check_linear(name)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NAMES[11::EACH])
+def test_no_other_text_costs_more_than_its_length(name: str) -> None:
+    check_linear(name)
+
+
+@pytest.mark.parametrize("name", MIXTURES[::8])
+def test_no_mixture_of_marks_costs_much(name: str) -> None:
+    parse(MAKERS[name](SMALL), tools=[TOOL])
+    assert calls_of(name, LARGE) <= MIXED
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "'<ping>' alone", "'<ping>' '</ping>' in turn", "'<tool name=\"' alone", "'<tool name=\"' in words",
+        "'<tool_call>{\"name\": \"ping\", ' in a fence", "'<parameter=ping>\\n' in a fence",
+    ],
+)  # fmt: skip
+def test_a_text_that_once_cost_the_square_of_its_length_does_not(name: str) -> None:
+    check_linear(name)
+
+
+@pytest.mark.parametrize("name", BOUNDS)
+def test_marks_that_mean_nothing_are_passed_at_once(name: str) -> None:
+    parse(MAKERS[name](SMALL), tools=[TOOL])
+    assert calls_of(name, 8_000) * 1000 <= BOUNDS[name]
+
+
+@pytest.mark.parametrize("name", [*BOUNDS, "mixture 4 in an XML value", *NAMES[5::800]])
+def test_it_is_read_in_pieces_as_it_is_whole(name: str) -> None:
+    text = MAKERS[name](9_000)
+    assert fed(text, len(name)) == parse(text, tools=[TOOL])
+
+
+@pytest.mark.parametrize("noise", ["</s>", "<tool_call>", "<tool_call>{", '<tool name="', "[TOOL_CALLS]", "{", "ping("])
+def test_a_call_behind_a_fence_full_of_marks_is_read(noise: str) -> None:
+    text = "See:\n```\n" + noise * (20_000 // len(noise)) + "\n```\nSo:\n\n" + CALL
+    parsed = parse(text, tools=[TOOL])
+    assert [call.name for call in parsed.calls] == ["ping"]
+    assert parsed == fed(text, 7)
+
+
+def test_a_call_quoted_behind_many_marks_in_a_fence_is_no_call() -> None:
+    text = "See:\n```\n" + "</s> " * 2_000 + "\n" + CALL + "\n```\nThat is all."
+    parsed = parse(text, tools=[TOOL])
+    assert parsed.calls == ()
+    assert parsed.text == text
+    assert parsed == fed(text, 3)
+
+
+def test_a_value_in_backticks_with_a_comma_before_a_backtick_is_no_error() -> None:
+    for inside in ("a,`b`: c", "a,`b", "a, `", "a,’b’: c"):
+        for quote in "`’”":
+            parse(f'<tool_call>{{"name": {quote}{inside}{quote}, "arguments": {{}}}}</tool_call>', tools=[TOOL])
+
+
+def test_ids_of_many_calls_alike_stay_short() -> None:
+    parsed = parse("<ping>" * 300, tools=[TOOL])
+    ids = [call.id for call in (*parsed.calls, *parsed.doubtful)]
+    assert len(set(ids)) == len(ids)
+    assert max(map(len, ids)) < 20
