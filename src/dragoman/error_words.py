@@ -55,6 +55,10 @@ EXCEPTIONS: Mapping[str, Explained] = {
         "the outputs disagree about how calls are written", "leave out the outputs it names, or give a dozen more"
     ),
     "AlreadyRead": Explained("a built-in dialect reads all the outputs", "use it by the name in `error.dialects`"),
+    "UnitFailed": Explained(
+        "a unit of a corpus could not be done: a process that did it was ended",
+        "give the same command with --resume, with fewer --workers where memory was short",
+    ),
     "Undescribed": Explained("a parameter of a tool has no type that JSON can say", "annotate the parameter"),
 }
 """By the name of the exception's class."""

@@ -123,7 +123,7 @@ def test_tools_that_were_changed_in_place_are_sent_as_they_are() -> None:
     assert "far" in one["function"]["parameters"]["properties"]
 
 
-PIECES = {
+PIECES: dict[str, list[Any]] = {
     "ollama_chat": [
         {"role": "system", "content": "Be brief."},
         {"role": "user", "content": "Look."},
