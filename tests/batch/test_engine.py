@@ -97,6 +97,20 @@ def test_a_finished_run_is_not_done_again(corpus: Path, tmp_path: Path) -> None:
     assert steps
 
 
+def test_a_table_of_judged_rows_is_a_corpus_again(corpus: Path, tmp_path: Path, wanted: dict[str, str]) -> None:
+    pq = pytest.importorskip("pyarrow.parquet")
+    first, again = tmp_path / "out.parquet", tmp_path / "again.parquet"
+    told = run([corpus], job(first), unit_bytes=UNIT, workers=2)
+    table = pq.read_table(first)
+    assert table.num_rows == told["totals"]["kept"]
+    assert set(table.column("verdict").to_pylist()) <= {"ok", "none", "repaired"}
+    more = run([first], job(again), unit_bytes=UNIT)
+    assert (more["totals"]["kept"], more["totals"]["dropped"]) == (table.num_rows, {})
+    assert pq.read_table(again).column("row_id").to_pylist() == table.column("row_id").to_pylist()
+    run([first], job(tmp_path / "out.jsonl"), unit_bytes=UNIT)
+    assert sha256((tmp_path / "out.jsonl").read_bytes()).hexdigest() == wanted["out.jsonl"]
+
+
 def test_changed_input_is_read_again(corpus: Path, tmp_path: Path) -> None:
     mine, out = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
     mine.write_bytes(corpus.read_bytes())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import re
+from collections.abc import Callable
 from typing import Any
 
 from dragoman.batch.formats.reading import parsed, read
@@ -25,7 +26,7 @@ def at(value: Any, path: str) -> Any:
 
 def spelt(arguments: dict[str, Any], rnd: random.Random) -> str:
     """Arguments as weak models write them."""
-    ways = [json.dumps, repr, lambda v: json.dumps(json.dumps(v)), lambda v: json.dumps(v)[:-1] + ",}"]
+    ways: list[Callable[[Any], str]] = [json.dumps, repr, lambda v: json.dumps(json.dumps(v)), lambda v: json.dumps(v)[:-1] + ",}"]
     return str(rnd.choice(ways)(arguments))
 
 
