@@ -13,7 +13,7 @@ import json
 import os
 import socket
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import fields
 from enum import Enum
 from functools import lru_cache
 from typing import Any
@@ -54,9 +54,8 @@ def made(recording: Recording, namespace: str = "") -> Made:
     exchange = recording.exchange or ExchangeRecord()
     document, line = _Document(recording), line_of(recording)
     bodies = [recording.request, recording.response, *(body for hop in recording.hops for body in (hop.sent, hop.got))]
-    row = _row(
-        exchange,
-        recording.spelt,
+    row = StoredRow(
+        **_columns(exchange, recording.spelt),
         status=exchange.status or recording.status,
         began=recording.began,
         day=int(recording.began // DAY),
@@ -78,41 +77,40 @@ def made_bare(exchange: ExchangeRecord, began: float, spelt: tuple[str, ...], na
     tools, attempts = _offered(exchange), exchange.attempts
     asked = attempts[0].request if attempts else None
     found = marks_of(exchange)
-    row = _row(
-        exchange,
-        spelt,
-        status=exchange.status,
-        began=began,
-        day=int(began // DAY),
-        namespace=namespace,
-        session=session_of(asked, exchange.headers, exchange.key).key if asked is not None else "",
-        marks=_barred(found),
-    )
-    line = _line(row, exchange, tools)
-    return Made(replace(row, line=_text(line).decode(), document=_text(_bare(row, exchange, tools, spelt)).decode()))
+    row = _columns(exchange, spelt)
+    row |= {
+        "status": exchange.status,
+        "began": began,
+        "day": int(began // DAY),
+        "namespace": namespace,
+        "session": session_of(asked, exchange.headers, exchange.key).key if asked is not None else "",
+        "marks": _barred(found),
+    }
+    row["line"] = _text(_line(row, exchange, tools)).decode()
+    row["document"] = _text(_bare(row, exchange, tools, spelt)).decode()
+    return Made(StoredRow(**row))
 
 
-def _row(exchange: ExchangeRecord, spelt: tuple[str, ...], **more: Any) -> StoredRow:
-    """The columns that say how an exchange went, and `more`."""
+def _columns(exchange: ExchangeRecord, spelt: tuple[str, ...]) -> dict[str, Any]:
+    """The columns that say how an exchange went."""
     used = exchange.response.usage if exchange.response is not None else None
     place = exchange.place
-    return StoredRow(
-        seconds=exchange.seconds,
-        first=exchange.first - exchange.begun if exchange.first is not None else -1.0,
-        process=_process(os.getpid()),
-        request_id=clean(exchange.request_id, spelt),
-        owner=exchange.key,
-        front=exchange.front,
-        model=clean(exchange.model, spelt),
-        route=f"{place.provider}/{clean(place.model, spelt)}" if place is not None else "",
-        outcome=exchange.outcome,
-        stream=int(exchange.stream),
-        reasks=exchange.reasks,
-        attempts=len(exchange.attempts),
-        input_tokens=used.input if used is not None else 0,
-        output_tokens=used.output if used is not None else 0,
-        **more,
-    )
+    return {
+        "seconds": exchange.seconds,
+        "first": exchange.first - exchange.begun if exchange.first is not None else -1.0,
+        "process": _process(os.getpid()),
+        "request_id": clean(exchange.request_id, spelt),
+        "owner": exchange.key,
+        "front": exchange.front,
+        "model": clean_name(exchange.model, spelt),
+        "route": f"{place.provider}/{clean_name(place.model, spelt)}" if place is not None else "",
+        "outcome": exchange.outcome,
+        "stream": int(exchange.stream),
+        "reasks": exchange.reasks,
+        "attempts": len(exchange.attempts),
+        "input_tokens": used.input if used is not None else 0,
+        "output_tokens": used.output if used is not None else 0,
+    }
 
 
 def _barred(marks: Sequence[str]) -> str:
@@ -125,6 +123,12 @@ def clean(text: str, spelt: tuple[str, ...]) -> str:
         return ""
     data = blot(redact_patterns(text[:LONGEST_NAME]).encode("utf-8", "replace"), spelt)
     return without_nul(data.decode("utf-8", "replace"))
+
+
+@lru_cache(maxsize=256)
+def clean_name(text: str, spelt: tuple[str, ...]) -> str:
+    """The same of a model's name, which comes again and again."""
+    return clean(text, spelt)
 
 
 OWN = frozenset({"number", "version", "live", "content"})
@@ -298,17 +302,17 @@ def _dialect(row: str | Dialect) -> Any:
 # ── without ──────────────────────────────────────────────────────────────────
 
 
-def _line(row: StoredRow, exchange: ExchangeRecord, tools: Collection[str]) -> dict[str, Any]:
+def _line(row: Mapping[str, Any], exchange: ExchangeRecord, tools: Collection[str]) -> dict[str, Any]:
     """The line of a list, as `view.row` has it, without a word of anybody's."""
     calls = exchange.response.calls if exchange.response is not None else ()
     plain = ("session", "request_id", "front", "model", "route", "status", "outcome", "seconds", "reasks", "attempts")
     return {
-        **{name: getattr(row, name) for name in plain},
-        "at": row.began,
-        "key": row.owner,
-        "stream": bool(row.stream),
-        "first": row.first if row.first >= 0 else None,
-        "tokens": [row.input_tokens, row.output_tokens] if row.input_tokens or row.output_tokens else None,
+        **{name: row[name] for name in plain},
+        "at": row["began"],
+        "key": row["owner"],
+        "stream": exchange.stream,
+        "first": row["first"] if row["first"] >= 0 else None,
+        "tokens": [row["input_tokens"], row["output_tokens"]] if row["input_tokens"] or row["output_tokens"] else None,
         "calls": [call.name for call in calls if call.name in tools],
         **NOTHING_SAID,
     }
@@ -317,14 +321,16 @@ def _line(row: StoredRow, exchange: ExchangeRecord, tools: Collection[str]) -> d
 NOTHING_SAID = {"prompt": "", "answer": "", "error": "", "path": "", "again": 0, "size": 0}
 
 
-def _bare(row: StoredRow, exchange: ExchangeRecord, tools: Collection[str], spelt: tuple[str, ...]) -> dict[str, Any]:
+def _bare(
+    row: Mapping[str, Any], exchange: ExchangeRecord, tools: Collection[str], spelt: tuple[str, ...]
+) -> dict[str, Any]:
     """The document: who was asked, how it went, and what was judged of the answers."""
     attempts = [
-        {**_attempt(attempt, clean(attempt.place.model, spelt)), "brief": _brief(attempt.response, tools)}
+        {**_attempt(attempt, clean_name(attempt.place.model, spelt)), "brief": _brief(attempt.response, tools)}
         for attempt in exchange.attempts
     ]
     ran = [[[_name(call.name, tools), result.is_error] for call, result in each] for each in exchange.server_tools]
-    head = _head(exchange, row.request_id, row.model)
+    head = _head(exchange, row["request_id"], row["model"])
     more = {"error": "", "attempts": attempts, "ran": ran, "brief": _brief(exchange.response, tools)}
     return {"form": FORM, "exchange": {**head, **more}}
 

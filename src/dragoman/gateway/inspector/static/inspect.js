@@ -115,8 +115,9 @@ async function follow() {
       state.about ??= await ask("about");
       named(state.about.kinds);
       if (state.about.stored) {
+        const begun = performance.now();
         await stored();
-        await pause(document.hidden ? 10000 : 1500);
+        await pause(Math.max(document.hidden ? 10000 : 1500, 10 * (performance.now() - begun))); // words in many recordings take a while
         continue;
       }
       const news = await ask(`exchanges?since=${version}&wait=${document.hidden ? 0 : 2}`);
