@@ -12,6 +12,7 @@ from dragoman.batch.formats.table import ROWS
 from dragoman.batch.judging.row_judge import judge, judge_row
 from dragoman.batch.options import Options
 from dragoman.batch.result import RowVerdict
+from dragoman.schema.definitions import tools as read_tools
 from dragoman.types import IssueKind, ToolCall
 
 TOOL = {
@@ -126,6 +127,16 @@ def test_a_repair_says_what_stood_there_and_where() -> None:
     assert json.loads(repair.after) == {"name": "get_weather", "arguments": {"city": "Oslo"}}
     assert found.row.original == row(saying(text))
     assert [c.name for m in found.row.messages for c in m.calls] == ["get_weather"]
+
+
+def test_given_tools_are_those_of_rows_that_declare_none() -> None:
+    bare = row(calling(native()), tools=()).replace(b'"tools": []', b'"x": 1')
+    found = judge(bare, Options(tools=read_tools([TOOL])))
+    assert (found.verdict, found.codes) == (RowVerdict.OK, ())
+    wrong = bare.replace(b"get_weather", b"get_time")
+    assert judge(wrong, Options(tools=read_tools([TOOL]))).codes == ("unknown_tool",)
+    declared = row(calling(native("f", "{}")), tools=({"name": "f"},))
+    assert judge(declared, Options(tools=read_tools([TOOL]))).verdict is RowVerdict.OK
 
 
 def test_nothing_is_mended_where_nothing_may_be() -> None:

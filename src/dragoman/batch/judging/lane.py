@@ -13,14 +13,11 @@ import marshal
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ...schema.acceptance import acceptor
-from ...schema.validation import faults, standard
-from ...types import JsonObject
 from ..formats.chat import listed_tools
 from ..row_json import ESCAPED, TOO_DEEP, BadRow, NotJson, colons, quick
 from ..row_json import loads as strict_loads
 from .in_text import is_plain
-from .toolset import Toolset, toolset
+from .toolset import Toolset, checked, toolset
 
 Sound = tuple[str, int]
 """The format of a row, and how many calls it makes."""
@@ -36,7 +33,7 @@ SPOKEN = frozenset({"role", "content", "tool_calls", "refusal", "reasoning_conte
 """Keys of the plainest messages of the model."""
 OWN = frozenset({"messages", "tools"})
 MORE = ("refusal", "reasoning_content")
-MOST_SETS = 4096
+MOST_SETS = 2048
 BEHIND, BEFORE, MESSAGES = b',"tools":', b'{"tools":', b',"messages":'
 TRIED = 1024
 """So many rows in vain, and the tools are not looked for among the bytes any more."""
@@ -57,16 +54,8 @@ class Known:
         self.tools: Toolset = toolset(listed)
         self.sound = self.tools.sound and not self.tools.findings and not self.tools.padded and marks >= 0
         self.accepts: Mapping[str, Callable[[Any], bool]] = {
-            name: _accepting(tool.parameters) for name, tool in self.tools.named.items()
+            name: checked(tool.parameters).accepts for name, tool in self.tools.named.items()
         }
-
-
-def _accepting(schema: JsonObject) -> Callable[[Any], bool]:
-    """What says whether arguments fit: at once where the schema is an ordinary one."""
-    quick = acceptor(standard(schema))
-    if quick is None:
-        return lambda value: not faults(schema, value)
-    return lambda value: quick(value) or not faults(schema, value)
 
 
 class Lane:

@@ -8,20 +8,21 @@ from __future__ import annotations
 
 import marshal
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
 
 from ...codecs.shared.tools import write_function
 from ...dialects.judge.judge import Judge
 from ...errors import UsageError
 from ...memo import FrozenTools, Recent
-from ...schema.acceptance import Accepts
+from ...schema.acceptance import Accepts, acceptor
 from ...schema.definitions import tools as read_tools
-from ...schema.validation import check_schema, faults
-from ...types import Tool
+from ...schema.validation import check_schema, faults, standard
+from ...types import JsonObject, Tool
 from ..result import Finding
+from ..row_json import dumps
 
-REMEMBERED = 4096
+REMEMBERED = 1024
 SIGNS = re.compile(r"[^a-z0-9_-]")
 
 
@@ -36,12 +37,14 @@ class Toolset:
     `findings` what is wrong with the definitions
     """
 
-    __slots__ = ("_accepts", "chat", "findings", "joined", "judge", "named", "padded", "sound", "tools", "words")
+    __slots__ = ("chat", "findings", "joined", "judge", "named", "padded", "sound", "tools", "words")
 
     def __init__(self, definitions: Iterable[Any] | None) -> None:
         self.findings: list[Finding] = []
-        given = None if definitions is None else [_unpadded(one) for one in definitions]
-        self.padded: bool = given is not None and given != definitions
+        declared = given = None if definitions is None else list(definitions)
+        if declared is not None and _may_be_padded(declared):
+            given = [_unpadded(one) for one in declared]
+        self.padded: bool = given != declared
         self.sound = True
         try:
             read = read_tools(given)
@@ -51,22 +54,17 @@ class Toolset:
         self.tools: tuple[Tool, ...] | None = None if read is None else FrozenTools(read)
         self.named: Mapping[str, Tool] = {tool.name: tool for tool in self.tools or ()}
         for i, tool in enumerate(self.tools or ()):
-            try:
-                check_schema(tool.parameters, tool.name)
-            except UsageError as error:
-                self.findings.append(Finding("bad_schema", f"$.tools[{i}]", str(error)))
+            if wrong := checked(tool.parameters).wrong:
+                self.findings.append(Finding("bad_schema", f"$.tools[{i}]", f"{tool.name}: {wrong}"))
         self.judge = Judge(self.tools)
         self.chat: list[Any] | None = None if self.tools is None else [write_function(tool) for tool in self.tools]
         self.words: tuple[str, ...] = tuple({w for name in self.named for w in _words(name)})
         self.joined = all("_" in word for word in self.words)
-        self._accepts: dict[str, Accepts] = {}
 
     def accepts(self, name: str) -> Accepts | None:
         """What says whether arguments fit the tool of exactly this name; None where there is none."""
-        found = self._accepts.get(name)
-        if found is None and name in self.named:
-            found = self._accepts[name] = _accepting(self.named[name])
-        return found
+        tool = self.named.get(name)
+        return None if tool is None else checked(tool.parameters).accepts
 
 
 def _words(name: str) -> Iterator[str]:
@@ -76,9 +74,52 @@ def _words(name: str) -> Iterator[str]:
     yield SIGNS.sub("_", tail)
 
 
-def _accepting(tool: Tool) -> Callable[[Any], bool]:
-    schema = tool.parameters
-    return lambda value: type(value) is dict and not faults(schema, value)
+class Checked(NamedTuple):
+    """What says whether a value is an object that fits a schema, and what is wrong with the schema itself, or ""."""
+
+    accepts: Accepts
+    wrong: str
+
+
+def checked(schema: JsonObject) -> Checked:
+    """A schema made ready, once for each content: rows with other sets of tools have many tools in common."""
+    try:
+        key = marshal.dumps(dict(schema), 2)
+    except ValueError:
+        return _checked(schema)
+    found = _SCHEMAS.get(key)
+    if found is None:
+        found = _checked(schema)
+        _SCHEMAS.put(key, found)
+    return found
+
+
+def _checked(schema: JsonObject) -> Checked:
+    quick = acceptor(schema)
+    if quick is not None:  # an ordinary schema, all of whose words are known to be sound
+        return Checked(lambda value: type(value) is dict and (quick(value) or not faults(schema, value)), "")
+    wrong = ""
+    try:
+        check_schema(schema)
+    except UsageError as error:
+        wrong = str(error)
+    near = acceptor(standard(schema)) or _no
+    return Checked(lambda value: type(value) is dict and (near(value) or not faults(schema, value)), wrong)
+
+
+def _no(value: Any) -> bool:
+    return False
+
+
+_SCHEMAS: Recent[bytes, Checked] = Recent(4 * REMEMBERED)
+
+
+def _may_be_padded(definitions: list[Any]) -> bool:
+    """Does any null stand in them?  Told at once, for nearly none have one."""
+    try:
+        return b"null" in dumps(definitions)
+    except (TypeError, ValueError):
+        return True
 
 
 def _unpadded(value: Any) -> Any:
