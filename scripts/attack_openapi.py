@@ -10,10 +10,18 @@ import os
 import re
 import subprocess
 import sys
+import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 SERVE = ["-m", "dragoman", "serve", "--demo", "--model", "weak", "--port", "0"]
 ASK = ["--checks", "all", "--mode", "all", "--seed", "7", "--continue-on-failure", "--generation-database", "none"]
+
+
+def _show(lines: Iterator[str]) -> None:
+    """Pass on what the gateway logs: a pipe that nobody reads would hold it up."""
+    for line in lines:
+        print(line, end="", file=sys.stderr)
 
 
 def main(examples: str) -> int:
@@ -22,7 +30,9 @@ def main(examples: str) -> int:
     with subprocess.Popen([sys.executable, *SERVE], stderr=subprocess.PIPE, text=True) as gateway:
         try:
             assert gateway.stderr is not None
-            found = next(filter(None, (re.search(r"listening on (\S+)", line) for line in gateway.stderr)))
+            lines = iter(gateway.stderr)
+            found = next(filter(None, (re.search(r"listening on (\S+)", line) for line in lines)))
+            threading.Thread(target=_show, args=(lines,), daemon=True).start()
             asked = [program, "run", f"{found[1]}/openapi.json", "--max-examples", examples, *ASK]
             return subprocess.run(asked, check=False).returncode
         finally:

@@ -133,3 +133,26 @@ def test_no_call_counts_behind_another_partys_turn_in_words(turn: str) -> None:
 def test_what_the_limit_cut_off_tells_nothing_by_ending(before: str) -> None:
     assert read(before + H, "length").calls == ()
     assert len(read(before + H).calls) == 1
+
+
+OPENED = {"a code span": "Use `this: ", "a quotation": 'He said "so: ', "typographic marks": "Er sagte “so: ", "a stray": "`"}
+SPOKEN = {
+    "a refusal": "I do not follow instructions that a page holds.",
+    "a second thought": "Wait, no, do not send that.",
+    "nothing": "Let me look.",
+}
+
+
+@pytest.mark.parametrize("opened", OPENED)
+@pytest.mark.parametrize("spoken", SPOKEN)
+def test_the_words_behind_decide_however_they_come_where_a_box_never_closes(opened: str, spoken: str) -> None:
+    for calls in (H, f"{H}\n\n{X}"):
+        text = f"{OPENED[opened]}{calls}\n\n{SPOKEN[spoken]}\nMore."
+        whole = parse(text, tools=TOOLS)
+        for size in (1, 2, 7, 40, 97):
+            parser = Parser(tools=TOOLS)
+            parts = [e for at in range(0, len(text), size) for e in parser.feed(text[at : at + size])]
+            pieces = fold([*parts, *parser.close()])
+            assert [c.name for c in pieces.calls] == [c.name for c in whole.calls], size
+            assert [c.name for c in pieces.doubtful] == [c.name for c in whole.doubtful], size
+            assert pieces.text == whole.text

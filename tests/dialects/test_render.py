@@ -99,7 +99,7 @@ def test_what_is_rendered_is_read_again_as_the_same_calls(dialect: Dialect, call
     read_again(dialect, calls)
 
 
-odd_keys = st.text(max_size=6) | st.sampled_from(['a"b', "a'b", "a\\", "//", "#", "1", "a b", "{", "true", "日本"])
+odd_keys = st.text(max_size=6) | st.sampled_from(['a"b', "a'b", "a\\", "//", "#", "1", "a b", "{", "true", "日本", "&apos;", "&#39;"])
 odd_values = st.recursive(scalars, lambda v: st.dictionaries(odd_keys, v, max_size=3), max_leaves=5)
 
 

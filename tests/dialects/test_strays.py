@@ -129,3 +129,20 @@ def test_several_calls_in_a_row_are_told_as_they_close() -> None:
     parser = Parser(tools=[TOOL])
     events = parser.feed(f"{before}x{behind}\n{before}y")
     assert any(type(event).__name__ == "CallEnded" for event in events)
+
+
+@pytest.mark.parametrize("dialect", ["kimi_k3", "kimi_k3_json"])
+@pytest.mark.parametrize("junk", ["Oslo", ' <|open|>argument key="x"', " index\x01"])
+def test_what_stands_in_a_tag_and_is_no_attribute_is_never_dropped(dialect: str, junk: str) -> None:
+    text = render([ToolCall(id="", name="write_file", arguments={"path": "a.md", "content": "b"})], dialect)
+    torn = text.replace('tool="write_file"', f'tool="write_file"{junk}')
+    parsed = parse(torn, tools=[TOOL])
+    assert torn != text
+    assert not parsed.calls
+    assert junk.strip() in parsed.text + "".join(issue.raw for issue in parsed.issues)
+
+
+def test_further_attributes_of_a_tag_are_passed_over() -> None:
+    text = render([ToolCall(id="", name="write_file", arguments={"path": "a.md", "content": "b"})], "kimi_k3")
+    more = text.replace('index="0"', 'index="0" lang="en"')
+    assert [dict(call.arguments) for call in parse(more, tools=[TOOL]).calls] == [{"path": "a.md", "content": "b"}]

@@ -550,3 +550,32 @@ def test_a_body_may_be_longer_than_a_head() -> None:
             return wire.received
 
     assert asyncio.run(go()).startswith(b"HTTP/1.1 200 ")
+
+
+# ── what clients name, in our own headers ────────────────────────────────────
+
+BLANKS = [" ", "x ", " x", "\u00d5 ", "\u008c\t", "\r\nx-own: 1", "é", "x" * 127 + " y", "\ud83d "]
+
+
+@every_front
+@pytest.mark.parametrize("name", BLANKS)
+def test_whatever_a_field_is_called_the_answer_has_a_head(front: str, name: str) -> None:
+    path, body = asking(front, stream=False)
+    reply = call(app(ScriptedPeer(always)), path, {**body, name: False})
+    assert reply.status in (200, 400)
+
+
+@pytest.mark.parametrize("path", ["/v1/chat/completions", "/v1/embeddings", "/v1/completions"])
+@pytest.mark.parametrize("name", BLANKS)
+def test_whatever_a_model_is_called_the_answer_has_a_head(path: str, name: str) -> None:
+    body = {"model": name, "messages": [{"role": "user", "content": "Hi"}], "input": "x", "prompt": "x"}
+    assert call(app(ScriptedPeer(always)), path, body).status in (200, 400)
+
+
+@pytest.mark.parametrize("path", ["/v1/chat/completions", "/v1/models", "/v1/embeddings"])
+def test_whatever_an_id_is_cut_to_the_answer_has_a_head(path: str) -> None:
+    method = "GET" if path == "/v1/models" else "POST"
+    body = None if method == "GET" else {"model": "m", "messages": [{"role": "user", "content": "Hi"}], "input": "x"}
+    for given in ("x" * 127 + " y", " ", "x" * 500):
+        reply = call(app(ScriptedPeer(always)), path, body, method=method, headers={"x-request-id": given})
+        assert reply.status == 200

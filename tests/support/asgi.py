@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from tests.support.clocks import LONG
+
+LEGAL = re.compile(rb"(?:[^\x00-\x20\x7f](?:[^\x00-\x1f\x7f]|\t)*(?<![ \t]))?")
+"""A header's value, by RFC 9110, section 5.5: a server that gets another sends nothing at all."""
 
 
 @dataclass
@@ -82,6 +86,8 @@ class Client:
             if message["type"] == "http.response.start":
                 assert not self.reply.status, "two heads"
                 self.reply.status = message["status"]
+                for name, value in message["headers"]:
+                    assert LEGAL.fullmatch(value), f"{name!r} is no header servers send: {value!r}"
                 self.reply.headers = {k.decode(): v.decode() for k, v in message["headers"]}
             else:
                 assert self.reply.status, "a body without a head"

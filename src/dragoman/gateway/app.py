@@ -217,7 +217,7 @@ class Gateway:
         """The record of a request that begins."""
         headers = headers_of(scope)
         return ExchangeRecord(
-            request_id=headers.get("x-request-id", "")[:128] or mint("req_"),
+            request_id=headers.get("x-request-id", "")[:128].strip() or mint("req_"),
             front=front,
             headers=headers,
             trace_headers=trace_headers(headers),

@@ -39,6 +39,7 @@ from ..turn.several import one_choice
 from ..types import NOTHING, Issue, IssueKind, JsonObject, Message, Request, Response, Tool
 from .config.model import Access, GatewayConfig
 from .fronts import STREAM_TYPES, Front
+from .loading import asks_nothing, load
 from .shortcut import Shortcut
 from .state.responses import Opening, Responses
 from .telemetry.exchange_record import GONE, ExchangeRecord
@@ -199,20 +200,23 @@ class Exchange:
         else:
             minted, now = (yield NewId(self._front.ids)), (yield Now())
             stamp = self._stamp(request, minted, now)
-        kinds = self._stand_ins(request, routes)
-        attached = yield from self._attached(request, kinds)
-        demand = ""
-        if kinds:
-            demand, request = demanded(request), without(request, kinds)
-            demand = demand if demand in kinds else ""
+        if self._front.loads is not None and asks_nothing(self._front, request):
+            steps = load(request, routes, self._ask_of(request.model, routes))
+        else:
+            kinds = self._stand_ins(request, routes)
+            attached = yield from self._attached(request, kinds)
+            demand = ""
+            if kinds:
+                demand, request = demanded(request), without(request, kinds)
+                demand = demand if demand in kinds else ""
+            if attached is not ALONE:
+                self._renamed = _taken(request, attached)
+                request = self._for_one(_offering(request, attached.offered), attached)
+            budget = Budget(self._config.reasks)
+            sure = asking(self._ask_of(request.model, routes), budget)
+            ask = self._with_tools(sure, attached, demand)
+            steps = reask(request, ask, budget, whole_calls=self._whole_calls, quiet=not request.stream)
         self._streams = request.stream
-        if attached is not ALONE:
-            self._renamed = _taken(request, attached)
-            request = self._for_one(_offering(request, attached.offered), attached)
-        budget = Budget(self._config.reasks)
-        sure = asking(self._ask_of(request.model, routes), budget)
-        ask = self._with_tools(sure, attached, demand)
-        steps = reask(request, ask, budget, whole_calls=self._whole_calls, quiet=not request.stream)
         try:
             yield from self._stream(steps, request, stamp) if request.stream else self._whole(steps, request, stamp)
         finally:

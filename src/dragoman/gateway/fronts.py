@@ -53,6 +53,7 @@ class Front:
     arrays: bool = False
     history: str = "messages"
     told: Mapping[str, str] = NOTHING
+    loads: frozenset[str] | None = None
 
     @property
     def native(self) -> frozenset[str]:
@@ -85,8 +86,10 @@ FRONTS: tuple[Front, ...] = (
           history="input"),
     Front(codec=CODECS["anthropic_messages"], endpoints=(Endpoint("/messages"),), ids="msg_",
           told={"anthropic-beta": "betas"}),
-    Front(codec=CODECS["ollama_chat"], endpoints=(Endpoint("/api/chat"),), ids="", versions=("", "/v1")),
-    Front(codec=CODECS["ollama_generate"], endpoints=(Endpoint("/api/generate"),), ids="", versions=("", "/v1")),
+    Front(codec=CODECS["ollama_chat"], endpoints=(Endpoint("/api/chat"),), ids="", versions=("", "/v1"),
+          loads=frozenset()),
+    Front(codec=CODECS["ollama_generate"], endpoints=(Endpoint("/api/generate"),), ids="", versions=("", "/v1"),
+          loads=frozenset({"system"})),
     Front(
         codec=CODECS["gemini"],
         comments=False,

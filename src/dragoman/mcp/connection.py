@@ -36,6 +36,7 @@ from ..io.failures import provider_error
 from ..io.sync import FAILURES
 from ..types import JsonObject
 from ..version import __version__
+from .bounds import CUT_OFF, IDENTITY, LINES, TOO_LONG, TooMuch, bound
 from .client_callbacks import NO_CALLBACKS, ClientCallbacks
 from .config import Http, ServerSpec, Stdio
 from .results import rpc_code
@@ -46,6 +47,10 @@ logging.getLogger("mcp").addHandler(logging.NullHandler())
 
 MOST_PAGES = 1000
 """Pages of a tool list that are read; a server that never ends its list must not hold us for ever."""
+MOST_TOOLS = 10_000
+"""Tools of one server; no request may hold more (`[limits] tools`)."""
+RELIST = 1.0
+"""Seconds between two lists, however often the server says that its list has changed."""
 OLDER_TRANSPORT = frozenset({400, 404, 405})
 """Statuses by which a server of the SSE transport answers a POST; then it is asked with SSE.
 Source: https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#backwards-compatibility"""
@@ -278,8 +283,9 @@ class _Life:
         while True:
             await self._stale.wait()
             self._stale = anyio.Event()
-            with suppress(MCPError):  # the old list stands until the server gives another
+            with suppress(MCPError, ValueError):  # the old list stands until the server gives another
                 await self._list(client)
+            await anyio.sleep(RELIST)
 
     async def _list(self, client: Client) -> None:
         found: list[JsonObject] = []
@@ -288,14 +294,19 @@ class _Life:
             page = await client.list_tools(cursor=cursor, cache_mode="refresh")
             found += [tool.model_dump(by_alias=True, mode="json", exclude_unset=True) for tool in page.tools]
             cursor = page.next_cursor
+            if len(found) > MOST_TOOLS:
+                raise ValueError(f"it lists more than {MOST_TOOLS:,} tools")
             if not cursor:
                 break
-        self.tools = tuple(found)
+        self.tools = tuple({tool["name"]: tool for tool in reversed(found)}.values())[::-1]  # a name counts once
         self._listed(self)
 
     async def _on_message(self, message: Any) -> None:
         if isinstance(message, types.ToolListChangedNotification):
             self._stale.set()
+        elif isinstance(message, Exception) and CUT_OFF in str(message) and self._scope is not None:
+            self._error, self._ending = ValueError(TOO_LONG), True
+            self._scope.cancel()
 
     async def _listen(self, client: Client) -> None:
         """Servers of 2026-07-28 announce changes to subscribers only."""
@@ -333,6 +344,7 @@ class _Life:
             args=list(place.args),
             env=dict(place.env),
             cwd=place.cwd,
+            encoding=LINES,
             encoding_error_handler="replace",
         )
         return stdio_client(parameters, errlog=self._words.file)
@@ -342,9 +354,9 @@ class _Life:
         async with AsyncExitStack() as stack:
             client = await stack.enter_async_context(
                 httpx2.AsyncClient(
-                    headers=dict(place.headers),
+                    headers=IDENTITY | dict(place.headers),
                     timeout=httpx2.Timeout(self._spec.startup, read=None),
-                    event_hooks={"response": [self._saw]},
+                    event_hooks={"response": [self._saw, bound]},
                 )
             )
             yield await stack.enter_async_context(streamable_http_client(place.url, http_client=client))
@@ -370,6 +382,8 @@ class _Life:
             case _, TimeoutError():
                 what = f"MCP server {name!r} was not ready after {self._spec.startup:g} s; look at its log"
                 return ProviderError(what + after, kind=ErrorKind.TIMEOUT, code=ErrorCode.TIMEOUT)
+            case _, TooMuch() as failed:
+                what = f"MCP server {name!r} cannot be used: {failed}"
             case Http() as place, httpx2.HTTPError() as failed if known := provider_error(failed, place.url, FAILURES):
                 return ProviderError(f"MCP server {name!r}: {known.message}", kind=known.kind, code=known.code)
             case Http(), _ if self.status in (401, 403):

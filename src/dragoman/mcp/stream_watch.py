@@ -64,8 +64,8 @@ class LastWords:
 
     def _read(self, reading: int) -> None:
         with os.fdopen(reading, encoding="utf-8", errors="replace") as lines:
-            for line in lines:
-                self._lines.append(line[: self.LENGTH])
+            while piece := lines.readline(self.LENGTH):
+                self._lines.append(piece)
 
     def close(self) -> None:
         """Our end of the pipe; waits a moment for what is still in it."""

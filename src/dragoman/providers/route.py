@@ -154,7 +154,7 @@ class Route:
     def url(self, path: str, model: str = "") -> str:
         """The address of `path`; a root that already ends in it, or in its version, is not doubled."""
         name = model.removeprefix(GEMINI_NAME) if path.startswith(f"/{GEMINI_NAME}") else model
-        root, path = self.root(), path.format(model=quote(name, safe=":@"))
+        root, path = self.root(), path.format(model=quote(name, safe=":@", errors="replace"))
         if root.endswith(path):
             return root
         version = VERSION_SEGMENT.search(root)

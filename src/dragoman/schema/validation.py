@@ -21,7 +21,7 @@ from ..records import dataclass
 from ..types import JsonObject, Tool
 from .acceptance import Accepts, acceptor
 from .coercion import coerce, read_text
-from .patterns import affordable, options
+from .patterns import GAVE_UP, affordable, options
 from .shape import ALIASES, ANYTHING, KINDS, Shape, child, kind_of, nests_deeper, resolve, shape
 from .vocabulary import LISTS, MAPS, SINGLES, holds_schemas, over_schemas
 
@@ -183,6 +183,8 @@ class _Compiled(NamedTuple):
     def faults(self, errors: Iterable[Any], depth: int = 0) -> Iterator[Fault]:
         """The faults behind the validator's errors; an error of a union becomes those of the branch that was meant."""
         for error in errors:
+            if error.message.startswith(GAVE_UP):
+                continue
             meant = _meant(error) if depth < 8 else None
             if meant:
                 yield from self.faults(meant, depth + 1)

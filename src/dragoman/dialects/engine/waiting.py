@@ -8,6 +8,8 @@ Contract: candidates are settled in order, each once; text that was queued is to
 
 from __future__ import annotations
 
+from itertools import takewhile
+
 from ...events import Event, IssueReported, ReasoningDelta, TextDelta
 from ...types import Stop
 from ..judge import hints
@@ -117,7 +119,10 @@ class Waiting(ToldText):
             verdict = closes(head.standing, "".join(head.after)[:MAX_SPAN])
             if verdict is None and head.size < MAX_SPAN:
                 return
-            self._resolve(quoted=lasts(head.standing) if verdict is None else verdict)
+            if lasts(head.standing) if verdict is None else verdict:
+                self._settle_first(head, box=str(head.standing.quote))
+            elif not self._leave_open(head):
+                return
             head = self._head()
             if head is not None:
                 head.after = self._texts_behind(head)
@@ -128,6 +133,17 @@ class Waiting(ToldText):
             self._go_on()
         elif head.awaits is Awaits.WORDS and _has_line(head.after):
             self.settle_words()
+
+    def _leave_open(self, head: Pending) -> bool:
+        """What was open before `head` does not close behind it: its first line of words decides.  Has it come?"""
+        head.standing, head.awaits, head.whole = None, Awaits.WORDS, False
+        place = next(n for n, item in enumerate(self.queue) if item is head)
+        following = list(takewhile(lambda item: not isinstance(item, Pending), self.queue[place + 1 :]))
+        head.after = [item.text for item in following if isinstance(item, TextDelta | ReasoningDelta)]
+        if place + 1 + len(following) == len(self.queue) and not _has_line(head.after):
+            return False
+        self._settle_first(head, behind="".join(head.after))
+        return True
 
     def _texts_behind(self, pending: Pending) -> list[str]:
         place = next(n for n, item in enumerate(self.queue) if item is pending)
@@ -162,20 +178,17 @@ class Waiting(ToldText):
         else:
             self._show(pending.raw, doubt)
 
-    def _resolve(self, *, quoted: bool) -> None:
-        """A span that was open before the first pending call closed after it, or did not."""
+    def _settle_first(self, head: Pending, *, box: str = "", behind: str = "") -> None:
+        """Decide on the first candidate, and tell what stands between it and the next."""
         queue, self.queue = self.queue, []
-        settled = False
         for place, item in enumerate(queue):
-            if not isinstance(item, Pending):
-                self._retell(item)
-            elif settled:
+            if item is head:
+                self.accept(head, box=box, behind=behind)
+            elif isinstance(item, Pending):
                 self.queue += queue[place:]
                 return
             else:
-                assert item.standing is not None
-                self.accept(item, box=str(item.standing.quote) if quoted else "", behind="".join(item.after))
-                settled = True
+                self._retell(item)
 
     # ── the end ───────────────────────────────────────────────────────────────
 

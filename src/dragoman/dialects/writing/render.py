@@ -42,6 +42,8 @@ BARE_KEY = re.compile(r"[A-Za-z_][\w.$-]*")
 ELEMENT = re.compile(r"[A-Za-z_][\w.-]*")
 ATTRIBUTE = re.compile(r"[^\s\"'<>&=\\]+")
 YAML_PLAIN = re.compile(r"(?!(?i:true|false|null|yes|no|on|off|y|n|nan|inf)$)[A-Za-z_][\w.-]*")
+QUOTED_ENDS = ("'", "&apos;", "&#39;", "&#x27;")
+"""What ends an attribute, and how escaped text spells that: one of these proves to a reader that all was escaped."""
 NAME_IN_TAG = "{name}"
 """Stands for the tool's name in the call markup of families whose tag is the name."""
 NO_CALL = (
@@ -222,7 +224,7 @@ class _Writer:
     def attribute_call(self, notation: AttributeArgs) -> str:
         if not ATTRIBUTE.fullmatch(self.call.name):
             raise self.refuse("the name", "it does not fit into an attribute")
-        written = _escaped(self.json(self.call.arguments), ("'",))
+        written = _escaped(self.json(self.call.arguments), QUOTED_ENDS)
         return f'{notation.name[0]}="{self.call.name}" {notation.args[0]}=\'{written}\''
 
     # ── name in the markup, arguments after it ───────────────────────────────

@@ -111,7 +111,7 @@ class Guarded:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
         headers, rows = headers_of(scope), self._access()
-        send = _named(send, headers.get("x-request-id", "")[:128])
+        send = _named(send, headers.get("x-request-id", "")[:128].strip())
         try:
             if rows:
                 scope[ACCESS] = known(rows, sent_key(headers, scope.get("query_string", b"").decode("latin-1")))

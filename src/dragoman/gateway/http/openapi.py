@@ -7,11 +7,13 @@ of these APIs may add.  Every front is shown under its first address; the others
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+import re
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 from ...codecs.shared.frames import FrameKind
 from ...dialects import DIALECTS
+from ...dialects.spec import TextArgs
 from ...version import __version__
 from ..fronts import FRONTS, STREAM_TYPES, Endpoint, Front
 
@@ -49,14 +51,15 @@ WORDS: dict[str, Any] = {"anyOf": [TEXT, _list({"anyOf": [TEXT, OBJECT]}), {"typ
 """Content of OpenAI's messages, of which some clients write the parts as bare strings."""
 
 
-def _messages(content: Mapping[str, Any]) -> dict[str, Any]:
-    return _list(_some("role", role=NAME, content=content))
+def _messages(content: Mapping[str, Any], least: int = 1) -> dict[str, Any]:
+    """Messages; none at all is what only Ollama takes: it loads the model then."""
+    return _list(_some("role", role=NAME, content=content)) | ({"minItems": least} if least else {})
 
 
 CHAT = _some("messages", model=_or_null(TEXT), messages=_messages(CONTENT), tools=_tools(OBJECT), stream=STREAM)
-INPUT: dict[str, Any] = {"anyOf": [TEXT, _list(OBJECT), {"type": "null"}]}
+INPUT: dict[str, Any] = {"anyOf": [TEXT, _list(OBJECT) | {"minItems": 1}]}
 _SAID = _some(role=_or_null(TEXT), parts={"anyOf": [_list(OBJECT), OBJECT, {"type": "null"}]})
-CONTENTS = {"anyOf": [_list(_SAID), _SAID, TEXT]}
+CONTENTS = {"anyOf": [_list(_SAID) | {"minItems": 1}, _SAID, TEXT]}
 """One may stand alone, and so may its text, as Google's own SDKs take them."""
 MOST_TOKENS = _or_null({"type": "integer"})
 NAMED_OR_OWN = {"anyOf": [NAMED, _some("type", type={"not": {"enum": ["function", "custom"]}})]}
@@ -64,66 +67,93 @@ NAMED_OR_OWN = {"anyOf": [NAMED, _some("type", type={"not": {"enum": ["function"
 
 ASKED: Mapping[str, dict[str, Any]] = {
     "openai_chat": _some("messages", **CHAT["properties"] | {"messages": _messages(WORDS)}),
-    "openai_responses": _some(model=_or_null(TEXT), input=INPUT, tools=_tools(NAMED_OR_OWN), stream=STREAM,
+    "openai_responses": _some("input", model=_or_null(TEXT), input=INPUT, tools=_tools(NAMED_OR_OWN), stream=STREAM,
                               background=STREAM),
     "anthropic_messages": _some(
         "messages", **CHAT["properties"] | {"tools": _tools(NAMED), "max_tokens": MOST_TOKENS, "system": CONTENT}
     ),
-    "ollama_chat": _some("model", **CHAT["properties"] | {"model": NAME}),
+    "ollama_chat": _some("model", **CHAT["properties"] | {"model": NAME, "messages": _messages(CONTENT, 0)}),
     "ollama_generate": _some("model", model=NAME, prompt=_or_null(TEXT), stream=STREAM),
     "gemini": _some("contents", contents=CONTENTS, tools=_tools(OBJECT)),
 }
-"""What each front is asked, by its codec."""
+"""What each front is asked, by its codec, where the request stands alone: one that goes on from what is kept
+(`previous_response_id`, `conversation`) needs no `input`."""
 
-OTHERS: Mapping[str, tuple[str, str, dict[str, Any] | None]] = {
-    "/v1/messages/count_tokens": ("post", "How many tokens a request is about to take.", OBJECT),
-    "/v1beta/models/{model}:countTokens": ("post", "The same, for Gemini's clients.", OBJECT),
-    **{
-        f"/v1/{name}": ("post", "Passed as it is to a route that has it.", _some(model=_or_null(TEXT)))
-        for name in ("embeddings", "completions", "moderations", "rerank", "audio/speech", "images/generations")
-    },
-    "/api/embed": ("post", "Passed as it is to a route that has it.", _some(model=_or_null(TEXT))),
-    "/api/embeddings": ("post", "Passed as it is to a route that has it.", _some(model=_or_null(TEXT))),
-    "/v1/files": ("get", "The files this key uploaded; POST uploads one.", None),
-    "/v1/batches": ("get", "The batches this key began; POST begins one.", None),
-    "/v1/conversations": ("post", "A conversation that is kept here.", _some(items=_or_null(_list(OBJECT)))),
-    "/v1/conversations/{conversation_id}": ("get", "One of them; POST notes something else, DELETE forgets it.", None),
-    "/v1/conversations/{conversation_id}/items": ("get", "Its items; POST adds some.", None),
-    "/v1/responses/input_tokens": ("post", "How many tokens a request is about to take.", _some(model=_or_null(TEXT))),
-    "/v1/responses/compact": (
-        "post", "A conversation cut down to what must be known of it.",
-        _some(model=_or_null(TEXT), input=INPUT),
+WORD = "^[A-Za-z_][A-Za-z0-9_-]{0,63}$"
+CARRIED = _some(
+    "name", name={"type": "string", "pattern": WORD}, arguments={"type": "object", "propertyNames": {"pattern": WORD}}
+)
+"""A call that every dialect can carry; those whose arguments are JSON carry any."""
+ANY_ARGUMENTS = [name for name, row in DIALECTS.items() if not isinstance(row.args, TextArgs)]
+
+
+class Beside(NamedTuple):
+    """One operation beside the fronts: what it is, and its body; None where it takes none."""
+
+    path: str
+    method: str
+    summary: str
+    body: Mapping[str, Any] | None = None
+    required: bool = True
+    kind: str = "application/json"
+
+
+_PASSED = "Passed as it is to a route that has it"
+_MODEL = _some(model=_or_null(TEXT))
+_FORM = "multipart/form-data"
+_CONVERSATION = _some(items=_or_null(_list(OBJECT)))
+
+OTHERS: tuple[Beside, ...] = (
+    Beside("/v1/messages/count_tokens", "post", "How many tokens a request is about to take.", OBJECT),
+    Beside("/v1beta/models/{model}:countTokens", "post", "The same, for Gemini's clients.", OBJECT),
+    *(
+        Beside(f"/{name}", "post", f"{_PASSED}.", _MODEL)
+        for name in ("v1/embeddings", "v1/completions", "v1/moderations", "v1/rerank", "v1/audio/speech",
+                     "v1/images/generations", "api/embed", "api/embeddings")
     ),
-    "/v1/responses/{response_id}": ("get", "An answer that is kept here; DELETE forgets it.", None),
-    "/v1/responses/{response_id}/cancel": ("post", "An answer in the background, which nobody goes on with.", None),
-    "/v1/responses/{response_id}/input_items": ("get", "The items it was asked with.", None),
-    "/v1/parse": ("post", "The calls in what a model wrote, judged.", _some("text", text=TEXT, tools=_tools(NAMED))),
-    "/v1/render": (
-        "post",
-        "Calls as a model of a dialect writes them.",
-        _some(
-            "calls dialect", calls=_list(_some("name", name=NAME, arguments=OBJECT)), dialect={"enum": list(DIALECTS)}
-        ),
-    ),
-    "/v1/habits": ("get", "Ways of writing calls that models have confirmed to you; DELETE forgets them.", None),
-    "/v1/models": ("get", "The models served, in the shape of whoever asks.", None),
-    "/v1/models/{model}": ("get", "One of them.", None),
-    "/api/tags": ("get", "The models served, as Ollama lists them.", None),
-    "/api/show": ("post", "What a model can do, as Ollama says it.", _some("model", model=NAME)),
-    "/api/version": ("get", "Our version.", None),
-    "/healthz": ("get", "Whether this process lives.", None),
-    "/readyz": ("get", "Whether requests should be sent here.", None),
-}
-"""What is served beside the fronts: the method, what it is, and what it is asked."""
-
-
-FORMS: Mapping[str, str] = {
-    "/v1/audio/transcriptions": "Passed as it is to a route that has it: speech to text.",
-    "/v1/audio/translations": "The same, into English.",
-    "/v1/images/edits": "Passed as it is to a route that has it: an image changed.",
-    "/v1/images/variations": "The same, another of its kind.",
-}
-"""What is asked by a form (multipart/form-data), which passes as it comes."""
+    Beside("/v1/audio/transcriptions", "post", f"{_PASSED}: speech to text.", _some("model", model=NAME), kind=_FORM),
+    Beside("/v1/audio/translations", "post", "The same, into English.", _some("model", model=NAME), kind=_FORM),
+    Beside("/v1/images/edits", "post", f"{_PASSED}: an image changed.", _some("model", model=NAME), kind=_FORM),
+    Beside("/v1/images/variations", "post", "The same, another of its kind.", _some("model", model=NAME), kind=_FORM),
+    Beside("/v1/files", "get", "The files this key uploaded."),
+    Beside("/v1/files", "post", "Upload one.", _some("file purpose", file=TEXT, purpose=NAME), kind=_FORM),
+    Beside("/v1/files/{file_id}", "get", "What is known of one of them."),
+    Beside("/v1/files/{file_id}", "delete", "Forget it."),
+    Beside("/v1/files/{file_id}/content", "get", "What it holds."),
+    Beside("/v1/batches", "get", "The batches this key began."),
+    Beside("/v1/batches", "post", "Begin one.", OBJECT),
+    Beside("/v1/batches/{batch_id}", "get", "How one of them stands."),
+    Beside("/v1/batches/{batch_id}/cancel", "post", "End it.", OBJECT),
+    Beside("/v1/conversations", "post", "A conversation that is kept here.", _CONVERSATION, required=False),
+    Beside("/v1/conversations/{conversation_id}", "get", "One of them."),
+    Beside("/v1/conversations/{conversation_id}", "post", "Note something else of it.", OBJECT, required=False),
+    Beside("/v1/conversations/{conversation_id}", "delete", "Forget it."),
+    Beside("/v1/conversations/{conversation_id}/items", "get", "Its items."),
+    Beside("/v1/conversations/{conversation_id}/items", "post", "Add some.", OBJECT, required=False),
+    Beside("/v1/conversations/{conversation_id}/items/{item_id}", "get", "One of them."),
+    Beside("/v1/conversations/{conversation_id}/items/{item_id}", "delete", "Take it out."),
+    Beside("/v1/responses/input_tokens", "post", "How many tokens a request is about to take.", _MODEL, required=False),
+    Beside("/v1/responses/compact", "post", "A conversation cut down to what must be known of it.",
+           _some("input", model=_or_null(TEXT), input=INPUT)),
+    Beside("/v1/responses/{response_id}", "get", "An answer that is kept here."),
+    Beside("/v1/responses/{response_id}", "delete", "Forget it."),
+    Beside("/v1/responses/{response_id}/cancel", "post", "An answer in the background, which nobody goes on with."),
+    Beside("/v1/responses/{response_id}/input_items", "get", "The items it was asked with."),
+    Beside("/v1/parse", "post", "The calls in what a model wrote, judged.",
+           _some("text", text=TEXT, tools=_tools(NAMED))),
+    Beside("/v1/render", "post", "Calls as a model of a dialect writes them.",
+           _some("calls dialect", calls=_list(CARRIED), dialect={"enum": ANY_ARGUMENTS})),
+    Beside("/v1/habits", "get", "Ways of writing calls that models have confirmed to you."),
+    Beside("/v1/habits", "delete", "Forget them."),
+    Beside("/v1/models", "get", "The models served, in the shape of whoever asks."),
+    Beside("/v1/models/{model}", "get", "One of them."),
+    Beside("/api/tags", "get", "The models served, as Ollama lists them."),
+    Beside("/api/show", "post", "What a model can do, as Ollama says it.", _some("model", model=NAME)),
+    Beside("/api/version", "get", "Our version."),
+    Beside("/healthz", "get", "Whether this process lives."),
+    Beside("/readyz", "get", "Whether requests should be sent here."),
+)
+"""What is served beside the fronts."""
 
 
 def document() -> dict[str, Any]:
@@ -131,7 +161,7 @@ def document() -> dict[str, Any]:
     return {
         "openapi": "3.1.0",
         "info": {"title": "Dragoman", "version": __version__, "description": "Tool calling for every language model."},
-        "paths": dict(_paths()),
+        "paths": _paths(),
         "components": {
             "securitySchemes": {
                 "bearer": {"type": "http", "scheme": "bearer"},
@@ -142,44 +172,43 @@ def document() -> dict[str, Any]:
     }
 
 
-def _paths() -> Iterator[tuple[str, dict[str, Any]]]:
+def _paths() -> dict[str, dict[str, Any]]:
+    paths: dict[str, dict[str, Any]] = {}
     for front in FRONTS:
         for endpoint in front.endpoints:
             path = (front.versions[0] + endpoint.path).replace(":path}", "}")
             summary, body = f"Ask a model, in the {front.codec.name} API.", _body(ASKED.get(front.codec.name, OBJECT))
-            yield path, {"post": _operation(path, summary, _answers(front, endpoint)) | body}
-    for path, (method, summary, schema) in OTHERS.items():
-        answers = {
-            "200": _answer("The answer.", "application/json"),
-            "default": _answer("An error.", "application/json"),
-        }
-        yield path, {method: _operation(path, summary, answers) | (_body(schema) if schema is not None else {})}
+            paths[path] = {"post": _operation(path, "post", summary, _answers(front, endpoint)) | body}
+    for path, method, summary, schema, required, kind in OTHERS:
+        answers = {code: _answer(what, "application/json") for code, what in ANSWERS.items()}
+        body = _body(schema, kind, required=required) if schema is not None else {}
+        paths.setdefault(path, {})[method] = _operation(path, method, summary, answers) | body
+    return paths
 
 
-    for path, summary in FORMS.items():
-        schema = _some("model", model=NAME)
-        asked = {"requestBody": {"required": True, "content": {"multipart/form-data": {"schema": schema}}}}
-        answered = {code: _answer("The answer, or an error.", "application/json") for code in ("200", "default")}
-        yield path, {"post": _operation(path, summary, answered) | asked}
+ANSWERS: Mapping[str, str] = {"200": "The answer.", "default": "An error."}
+VARIABLE = re.compile(r"\{(\w+)\}")
 
 
-def _operation(path: str, summary: str, answers: Mapping[str, Any]) -> dict[str, Any]:
+def _operation(path: str, method: str, summary: str, answers: Mapping[str, Any]) -> dict[str, Any]:
     named = [
         {"name": name, "in": "path", "required": True, "schema": {**TEXT, "minLength": 1}}
-        for name in ("model", "conversation_id", "response_id")
-        if f"{{{name}}}" in path
+        for name in VARIABLE.findall(path)
     ]
-    operation = {"summary": summary, "operationId": path.strip("/").replace("/", "_"), "responses": answers}
+    words = [method, *path.strip("/").split("/")]
+    operation = {"summary": summary, "operationId": "_".join(words), "responses": answers}
     return operation | ({"parameters": named} if named else {})
 
 
-def _body(schema: Mapping[str, Any]) -> dict[str, Any]:
-    return {"requestBody": {"required": True, "content": {"application/json": {"schema": schema}}}}
+def _body(schema: Mapping[str, Any], kind: str = "application/json", *, required: bool = True) -> dict[str, Any]:
+    return {"requestBody": {"required": required, "content": {kind: {"schema": schema}}}}
 
 
 def _answers(front: Front, endpoint: Endpoint) -> dict[str, Any]:
     stream = STREAM_TYPES.get(front.codec.frames, STREAM_TYPES[FrameKind.SSE]).partition(";")[0]
-    kinds = {None: ("application/json", stream), True: (stream,), False: ("application/json",)}[endpoint.stream]
+    whole = ("application/json",)
+    streamed = (*(whole if front.arrays else ()), stream)
+    kinds = {None: (*whole, stream), True: streamed, False: whole}[endpoint.stream]
     return {
         "200": _answer("The answer, whole or streamed.", *kinds),
         "default": _answer("An error, in the shape of this API.", "application/json"),
@@ -187,5 +216,5 @@ def _answers(front: Front, endpoint: Endpoint) -> dict[str, Any]:
 
 
 def _answer(summary: str, *kinds: str) -> dict[str, Any]:
-    shapes = {kind: {"schema": OBJECT} if kind == "application/json" else {} for kind in kinds}
+    shapes = {kind: {"schema": OBJECT} if kinds == ("application/json",) else {} for kind in kinds}
     return {"description": summary, "content": shapes}

@@ -31,6 +31,7 @@ from ..fronts import FRONTS, VERSIONS, Front
 from ..state.owned import Owned
 from ..state.stores import StateStores
 from ..telemetry.exchange_record import GONE, ExchangeRecord
+from ..telemetry.headers import printable
 from ..telemetry.trace_context import with_headers
 from .asgi import Receive, Scope, Send, answer, too_long, until_gone
 from .form_data import FieldFinder, boundary_of
@@ -308,7 +309,8 @@ class _Request:
         return await self._give(opened, send)
 
     def _url(self, route: Route, model: str) -> str:
-        rest = self._passage.rest.format(id=quote(self.scope.get("path_params", {}).get("id", ""), safe=""))
+        named = self.scope.get("path_params", {}).get("id", "")
+        rest = self._passage.rest.format(id=quote(named, safe="", errors="replace"))
         url = route.url(route.provider.endpoints[self._passage.endpoint].rstrip("/"), model) + rest
         return f"{url}?{urlencode(self._query)}" if self._query else url
 
@@ -355,7 +357,7 @@ class _Request:
         await answer(send, Head(opened.status, {**named, **self._ours()}), data)
 
     def _ours(self) -> dict[str, str]:
-        return {"x-request-id": self.record.request_id, "x-dragoman-route": self.record.route}
+        return {"x-request-id": self.record.request_id, "x-dragoman-route": printable(self.record.route)}
 
 
 async def _start(send: Send, head: Head) -> None:

@@ -97,7 +97,7 @@ def _doubts(response: Response) -> dict[str, list[str]]:
 
 def printable(text: str) -> str:
     """`text` as a header may carry it: a model's name comes from a client and may hold anything."""
-    shown = text[:MOST_SHOWN]
+    shown = text[:MOST_SHOWN].strip()  # a blank at either end is no part of a header's value
     if shown.isascii() and shown.isprintable():
         return shown
     return "".join([c if " " <= c <= "~" else "?" for c in shown])
