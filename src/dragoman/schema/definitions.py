@@ -44,11 +44,16 @@ def tools(definitions: Iterable[Tool | Mapping[str, Any]] | None) -> tuple[Tool,
     twice: dict[str, None] = {}
     for index, entry in enumerate(definitions):
         for read in _read_entry(entry, f"tools[{index}]"):
-            if (first := found.setdefault(read.name, read)) is not read and first != read:
+            if (first := found.setdefault(read.name, read)) is not read and _sent(first) != _sent(read):
                 twice[read.name] = None
     if twice:
         raise UsageError(f"two tools are named {', '.join(map(repr, twice))}: names must differ, rename or drop one")
     return tuple(found.values())
+
+
+def _sent(tool: Tool) -> tuple[Any, ...]:
+    """What a model is sent of it: all but its metadata."""
+    return tool.name, tool.description, tool.parameters, tool.strict
 
 
 def tool(definition: Tool | Mapping[str, Any]) -> Tool:

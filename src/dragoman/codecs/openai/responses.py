@@ -300,8 +300,9 @@ class _Decoder(AnswerDecoder):
         events = [] if self._calls.knows(index) else self._begin_call(index, item)
         if item.get("type") == CALLS[1]:
             self._calls.assign(index, {"input": string(item.get("input")) or "".join(begun.pieces)})
-        elif not begun.pieces and isinstance(item.get("arguments"), str):
-            events += self._calls.add(index, item["arguments"])
+        elif isinstance(item.get("arguments"), str):
+            come, whole = "".join(begun.pieces), item["arguments"]
+            events += self._calls.add(index, whole[len(come) :]) if whole.startswith(come) else []
         elif not begun.pieces:
             self._calls.assign(index, item.get("arguments"))
         return events + self._calls.end(index, sure=item.get("status") == "completed")

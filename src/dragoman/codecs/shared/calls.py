@@ -125,12 +125,14 @@ class CallBook:
         events: list[Event] = []
         while fragment:
             call = self._open[key]
+            if call.ended and not call.complete:
+                return [*events, wire_fault(AFTERWARDS, fragment)]
             piece, fragment = fragment, ""
             emitted, left = call.growing.feed(piece)
             if left.lstrip().startswith("{"):
                 piece, fragment = piece[: len(piece) - len(left)], left
             elif left.strip() and call.ended:
-                events.append(wire_fault("text follows the arguments of a call; it was passed over", left))
+                events.append(wire_fault(AFTERWARDS, left))
             elif left.strip():
                 call.growing.broken = True
             call.pieces.append(piece)
@@ -238,6 +240,7 @@ def _is_sound(arguments: str) -> bool:
     return type(value) is dict and bool(value) and len(arguments) < _LONGEST
 
 
+AFTERWARDS = "text follows the arguments of a call; it was passed over"
 _LONGEST = MAX_NUMBER
 """Of arguments read at once: in longer ones a number may be longer than is emitted."""
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from ...codecs.shared.frames import FrameKind
 from ...dialects import DIALECTS
-from ...dialects.spec import TextArgs
+from ...dialects.spec import JsonCall
 from ...version import __version__
 from ..fronts import FRONTS, STREAM_TYPES, Endpoint, Front
 
@@ -57,7 +57,11 @@ def _messages(content: Mapping[str, Any], least: int = 1) -> dict[str, Any]:
 
 
 CHAT = _some("messages", model=_or_null(TEXT), messages=_messages(CONTENT), tools=_tools(OBJECT), stream=STREAM)
-INPUT: dict[str, Any] = {"anyOf": [TEXT, _list(OBJECT) | {"minItems": 1}]}
+_ROLES = ("user", "assistant", "system", "developer")
+_ITEM = _some("role content", role={"enum": [*_ROLES]}, content=TEXT)
+INPUT: dict[str, Any] = {"anyOf": [TEXT, _list(_ITEM) | {"minItems": 1}]}
+"""Texts and messages; the other items of the API go as they are."""
+FUNCTION = _some("function", type={"enum": ["function"]}, function=NAMED)
 _SAID = _some(role=_or_null(TEXT), parts={"anyOf": [_list(OBJECT), OBJECT, {"type": "null"}]})
 CONTENTS = {"anyOf": [_list(_SAID) | {"minItems": 1}, _SAID, TEXT]}
 """One may stand alone, and so may its text, as Google's own SDKs take them."""
@@ -66,7 +70,7 @@ NAMED_OR_OWN = {"anyOf": [NAMED, _some("type", type={"not": {"enum": ["function"
 """A function, or a tool of the API itself."""
 
 ASKED: Mapping[str, dict[str, Any]] = {
-    "openai_chat": _some("messages", **CHAT["properties"] | {"messages": _messages(WORDS)}),
+    "openai_chat": _some("messages", **CHAT["properties"] | {"messages": _messages(WORDS), "tools": _tools(FUNCTION)}),
     "openai_responses": _some("input", model=_or_null(TEXT), input=INPUT, tools=_tools(NAMED_OR_OWN), stream=STREAM,
                               background=STREAM),
     "anthropic_messages": _some(
@@ -79,12 +83,8 @@ ASKED: Mapping[str, dict[str, Any]] = {
 """What each front is asked, by its codec, where the request stands alone: one that goes on from what is kept
 (`previous_response_id`, `conversation`) needs no `input`."""
 
-WORD = "^[A-Za-z_][A-Za-z0-9_-]{0,63}$"
-CARRIED = _some(
-    "name", name={"type": "string", "pattern": WORD}, arguments={"type": "object", "propertyNames": {"pattern": WORD}}
-)
-"""A call that every dialect can carry; those whose arguments are JSON carry any."""
-ANY_ARGUMENTS = [name for name, row in DIALECTS.items() if not isinstance(row.args, TextArgs)]
+ANY_CALL = [name for name, row in DIALECTS.items() if isinstance(row.args, JsonCall)]
+"""Dialects that can write whatever a call holds; the others are taken too, and refuse what their marks would cut."""
 
 
 class Beside(NamedTuple):
@@ -132,7 +132,7 @@ OTHERS: tuple[Beside, ...] = (
     Beside("/v1/conversations/{conversation_id}/items", "post", "Add some.", OBJECT, required=False),
     Beside("/v1/conversations/{conversation_id}/items/{item_id}", "get", "One of them."),
     Beside("/v1/conversations/{conversation_id}/items/{item_id}", "delete", "Take it out."),
-    Beside("/v1/responses/input_tokens", "post", "How many tokens a request is about to take.", _MODEL, required=False),
+    Beside("/v1/responses/input_tokens", "post", "How many tokens a request is about to take.", OBJECT, required=False),
     Beside("/v1/responses/compact", "post", "A conversation cut down to what must be known of it.",
            _some("input", model=_or_null(TEXT), input=INPUT)),
     Beside("/v1/responses/{response_id}", "get", "An answer that is kept here."),
@@ -142,7 +142,7 @@ OTHERS: tuple[Beside, ...] = (
     Beside("/v1/parse", "post", "The calls in what a model wrote, judged.",
            _some("text", text=TEXT, tools=_tools(NAMED))),
     Beside("/v1/render", "post", "Calls as a model of a dialect writes them.",
-           _some("calls dialect", calls=_list(CARRIED), dialect={"enum": ANY_ARGUMENTS})),
+           _some("calls dialect", calls=_list(_some("name", name=NAME, arguments=OBJECT)), dialect={"enum": ANY_CALL})),
     Beside("/v1/habits", "get", "Ways of writing calls that models have confirmed to you."),
     Beside("/v1/habits", "delete", "Forget them."),
     Beside("/v1/models", "get", "The models served, in the shape of whoever asks."),

@@ -269,7 +269,8 @@ class _Request:
         if kind is None:
             return ""
         if "/" in name or "\\" in name or name in {".", ".."}:
-            raise CodecError(f"{name[:40]!r} is no id of a {kind}; send one that was given here", "id")
+            message = f"{name[:40]!r} is no id of a {kind}; send one that was given here"
+            raise ProviderError(message, status=404, kind=ErrorKind.NOT_FOUND)
         named = (self.body.whole or {}).get("input_file_id")
         if isinstance(named, str) and self._passage.endpoint == "batches":
             return await self._stores.ask(self._owned.place(named, owner, "File"))
