@@ -9,15 +9,16 @@ from __future__ import annotations
 import socket
 import ssl
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from urllib.parse import urlsplit
 
 from ..errors import ErrorCode, ErrorKind, ProviderError
+from .tls_failures import BROKEN_OFF, broke_off, tls_failure
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """The error for one class of exception: `{peer}` and `{reason}` are filled in."""
+    """The error for one class of exception: `{peer}`, `{reason}` and `{remedy}` (of TLS) are filled in."""
 
     of: type[BaseException]
     kind: ErrorKind
@@ -27,7 +28,7 @@ class Failure:
 
 UNREACHABLE = "cannot reach {peer} ({reason}); is the server running, and is the base URL right?"
 NO_HOST = "cannot find the host of {peer} ({reason}); check the base URL and the name service"
-NO_TLS = "no trusted TLS connection to {peer} ({reason}); check its certificate, or use http:// if it has none"
+NO_TLS = "no trusted TLS connection to {peer} ({reason}); {remedy}"
 SLOW_CONNECT = "{peer} did not accept a connection in time; is the server running, or busy?"
 SLOW_ANSWER = "{peer} said nothing for too long; raise the idle timeout, or ask for less"
 BROKEN = "{peer} broke off the exchange ({reason}); try again, and look at that server's log if it keeps happening"
@@ -53,7 +54,10 @@ def provider_error(error: BaseException, url: str, rows: Sequence[Failure]) -> P
     if row is None:
         return None
     row = _deeper(error, row)
-    message = row.sentence.format(peer=origin(url), reason=_reason(error))
+    if row.sentence == UNREACHABLE and url.startswith("https:") and broke_off(error):
+        row = replace(DEEPER[0], of=row.of)
+    reason, remedy = (tls_failure(error) or BROKEN_OFF) if row.sentence == NO_TLS else (_reason(error), "")
+    message = row.sentence.format(peer=origin(url), reason=reason, remedy=remedy)
     return ProviderError(message, kind=row.kind, code=row.code)
 
 

@@ -12,6 +12,7 @@ from functools import wraps
 from typing import Any
 
 from ...conversation.grown import Grown, by_growth
+from ...errors import CodecError
 from ...jsontext import to_json
 from ...memo import TOOLS, FrozenTools, fields, memoize
 from ...types import EMPTY_OBJECT_SCHEMA, NOTHING, JsonObject, Request, Tool
@@ -146,6 +147,8 @@ def list_functions(body: JsonObject, read_other: Callable[[JsonObject, str], Too
 def _read_function(one: JsonObject, path: str) -> Tool | None:
     nested = one.get("function") is not None
     if one.get("type", "function") != "function" or not (nested or "name" in one):
+        if one.get("type") == "function":
+            raise CodecError(NO_FUNCTION, f"{path}.function", _FUNCTIONS)
         return None
     function = an_object(one["function"], f"{path}.function") if nested else one
     where = f"{path}.function" if nested else path
@@ -153,6 +156,9 @@ def _read_function(one: JsonObject, path: str) -> Tool | None:
     left = rest(one, ("type", "function")) if nested else {}
     schema = object_at(function, "parameters", where)
     return read_tool(function, where, schema, wire_fields(_FUNCTIONS, {**left, "function": others or None}))
+
+
+NO_FUNCTION = "a tool of type function has none; give its name, description and parameters"
 
 
 def write_function(tool: Tool) -> dict[str, Any]:

@@ -58,7 +58,7 @@ def _messages(content: Mapping[str, Any], least: int = 1) -> dict[str, Any]:
 
 CHAT = _some("messages", model=_or_null(TEXT), messages=_messages(CONTENT), tools=_tools(OBJECT), stream=STREAM)
 _ROLES = ("user", "assistant", "system", "developer")
-_ITEM = _some("role content", role={"enum": [*_ROLES]}, content=TEXT)
+_ITEM = _some("role", role={"enum": [*_ROLES]}, content=TEXT)
 INPUT: dict[str, Any] = {"anyOf": [TEXT, _list(_ITEM) | {"minItems": 1}]}
 """Texts and messages; the other items of the API go as they are."""
 FUNCTION = _some("function", type={"enum": ["function"]}, function=NAMED)
