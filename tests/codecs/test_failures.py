@@ -166,3 +166,14 @@ def test_a_function_that_is_none_is_refused_with_its_place(api: str, tool: dict[
     with pytest.raises(CodecError, match="give its name") as caught:
         CODECS[api].decode_request(body)
     assert caught.value.path == "$.tools[0].function"
+
+
+@pytest.mark.parametrize("item", [{}, {"content": "Hi"}, {"type": "", "content": []}])
+def test_an_item_that_is_none_is_refused_with_its_place(item: dict[str, Any]) -> None:
+    with pytest.raises(CodecError, match="neither role nor type") as caught:
+        CODECS["openai_responses"].decode_request({"model": "m", "input": [{"role": "user", "content": "Hi"}, item]})
+    assert caught.value.path == "$.input[1]"
+
+
+def test_an_id_alone_refers_to_an_item() -> None:
+    assert CODECS["openai_responses"].decode_request({"model": "m", "input": [{"id": "msg_1"}]}).messages

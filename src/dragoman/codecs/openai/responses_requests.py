@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from ...conversation.grown import behind, by_growth, headless
+from ...errors import CodecError
 from ...memo import TOOLS, fields, memoize
 from ...types import (
     JsonObject,
@@ -249,6 +250,9 @@ def _read_items(
     return results_joined(before, turns.messages(), listed), turns
 
 
+NO_ITEM = "this is no item: it has neither role nor type; give a message its role, and others their type"
+
+
 class _Turns:
     """Items → messages: what the assistant did between two turns of others is one message."""
 
@@ -293,6 +297,8 @@ class _Turns:
             return [read_call(item, self._names)]
         if string(kind) in BY_CALL:
             return [read_typed_call(item, self._names)]
+        if not (kind or "id" in item):  # an id alone refers to an item
+            raise CodecError(NO_ITEM, path, NAME)
         return [Opaque(api=NAME, block=item)]
 
     def messages(self) -> tuple[Message, ...]:

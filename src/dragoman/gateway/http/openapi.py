@@ -57,11 +57,9 @@ def _messages(content: Mapping[str, Any], least: int = 1) -> dict[str, Any]:
 
 
 CHAT = _some("messages", model=_or_null(TEXT), messages=_messages(CONTENT), tools=_tools(OBJECT), stream=STREAM)
-_ROLES = ("user", "assistant", "system", "developer")
-_ITEM = _some("role", role={"enum": [*_ROLES]}, content=TEXT)
-INPUT: dict[str, Any] = {"anyOf": [TEXT, _list(_ITEM) | {"minItems": 1}]}
-"""Texts and messages; the other items of the API go as they are."""
-FUNCTION = _some("function", type={"enum": ["function"]}, function=NAMED)
+INPUT: dict[str, Any] = {"anyOf": [TEXT, _list(_some("role", role=NAME, content=CONTENT)) | {"minItems": 1}]}
+"""Texts and messages; the other items of the API, which have a type, go as they are."""
+FUNCTION = _some("function", function=NAMED)
 _SAID = _some(role=_or_null(TEXT), parts={"anyOf": [_list(OBJECT), OBJECT, {"type": "null"}]})
 CONTENTS = {"anyOf": [_list(_SAID) | {"minItems": 1}, _SAID, TEXT]}
 """One may stand alone, and so may its text, as Google's own SDKs take them."""
