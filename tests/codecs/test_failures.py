@@ -159,7 +159,7 @@ def test_a_code_that_only_repeats_the_status_is_none() -> None:
     assert read_failure(400, {"error": {"code": "1261", "message": "too long"}}).code == "1261"
 
 
-@pytest.mark.parametrize("tool", [{"type": "function"}, {"type": "function", "function": None}])
+@pytest.mark.parametrize("tool", [{"type": "function"}, {"type": "function", "function": None}, {"function": None}])
 @pytest.mark.parametrize("api", ["openai_chat", "ollama_chat"])
 def test_a_function_that_is_none_is_refused_with_its_place(api: str, tool: dict[str, Any]) -> None:
     body = {"model": "m", "messages": [{"role": "user", "content": "Hi"}], "tools": [tool]}

@@ -53,3 +53,10 @@ def test_ollama_itself_is_asked_to_load(path: str) -> None:
 def test_others_are_asked_whatever_a_request_holds() -> None:
     reply = call(app(ScriptedPeer(always)), "/v1/chat/completions", {"model": "m", "messages": []})
     assert reply.status == 200
+
+
+@pytest.mark.parametrize("background", [True, False, None])
+@pytest.mark.parametrize("body", [{}, {"input": None}, {"input": []}])
+def test_a_response_to_nothing_is_refused_at_once(body: dict[str, Any], background: bool | None) -> None:
+    reply = call(app(ScriptedPeer(always)), "/v1/responses", {"model": "m", "background": background, **body})
+    assert (reply.status, reply.json["error"]["param"]) == (400, "$.input")

@@ -46,6 +46,7 @@ from .telemetry.exchange_record import GONE, ExchangeRecord
 from .telemetry.headers import audit, comments, lost_fields, printable, unsupported_parameters, with_lost
 
 JSON_TYPE = "application/json"
+NO_INPUT = "input is missing or empty; send it, or previous_response_id, conversation or prompt"
 MANY_TOOLS = "{tools} tools are more than the {most} this gateway takes; send fewer, or raise limits.tools"
 
 
@@ -294,6 +295,8 @@ class Exchange:
             body = self._opening.body
         self._body = NOTHING  # a stream may be open for long, and what it was asked is held as a request
         request, altered = opened(codec.decode_request(body), self._record.key)
+        if self._front.refers and not request.messages and "prompt" not in request.extra:
+            raise CodecError(NO_INPUT, "$.input", codec.name)
         self._unsupported += unsupported_parameters(altered)
         most = self._config.limits.tools
         if len(request.tools) > most:

@@ -147,7 +147,7 @@ def list_functions(body: JsonObject, read_other: Callable[[JsonObject, str], Too
 def _read_function(one: JsonObject, path: str) -> Tool | None:
     nested = one.get("function") is not None
     if one.get("type", "function") != "function" or not (nested or "name" in one):
-        if one.get("type") == "function":
+        if one.get("type") == "function" or "function" in one:
             raise CodecError(NO_FUNCTION, f"{path}.function", _FUNCTIONS)
         return None
     function = an_object(one["function"], f"{path}.function") if nested else one
