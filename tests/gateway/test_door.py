@@ -154,6 +154,13 @@ def test_a_key_sees_the_models_it_may_ask_for() -> None:
     assert call(gateway, "/v1/models/gpt", method="GET", headers=bearer()).status == 404
 
 
+@pytest.mark.parametrize("path", ["/api/show", "/v1/api/show"])
+def test_a_key_is_told_nothing_of_models_it_may_not_ask_for(path: str) -> None:
+    gateway = create_app(GatewayConfig(models={"qwen": ROUTE, "gpt": ROUTE}, **held(models=("q*",))), ScriptedPeer([]))
+    assert call(gateway, path, {"model": "qwen"}, headers=bearer()).status == 200
+    assert call(gateway, path, {"model": "gpt"}, headers=bearer()).status == 403
+
+
 def test_the_clients_key_never_reaches_the_provider() -> None:
     memory = model("openai_chat", text_reply("hi"))
     ask(app(memory, config=held(), key="sk-of-the-provider"), "openai_chat", stream=False, headers=bearer())

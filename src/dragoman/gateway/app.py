@@ -378,7 +378,8 @@ def _beside(gateway: Gateway) -> Iterator[tuple[str, dict[str, endpoints.Endpoin
     for version in OLLAMA_VERSIONS:
         yield f"{version}/api/tags", {"GET": Models(gateway.models, OLLAMA)}
         yield f"{version}/api/ps", {"GET": Models(gateway.models, OLLAMA)}
-        yield f"{version}/api/show", reads(endpoints.show, "ollama_chat")
+        shows = Reads(endpoints.show, lambda: gateway.config.limits, "ollama_chat", names=True)
+        yield f"{version}/api/show", {"POST": shows}
     stores = gateway.stores
     yield from stored_endpoints(stores, lambda: gateway.config.limits, gateway.background, gateway.events)
     yield "/v1/parse", reads(parse_body)

@@ -194,16 +194,23 @@ SHORT = 8 * 1024
 
 
 class Reads:
-    """Answers a JSON body by a function, within `limits`; what is wrong with it is answered in the shape of `api`."""
+    """Answers a JSON body by a function, within `limits`; what is wrong with it is answered in the shape of `api`.
 
-    def __init__(self, respond: Respond, limits: Callable[[], Limits], api: str = "openai_chat") -> None:
-        self._respond, self._limits, self._api = respond, limits, api
+    `names`: it says something of the model that the body names, which is for keys that may ask for it.
+    """
+
+    def __init__(
+        self, respond: Respond, limits: Callable[[], Limits], api: str = "openai_chat", *, names: bool = False
+    ) -> None:
+        self._respond, self._limits, self._api, self._names = respond, limits, api, names
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
         limits = self._limits()
         try:
             body, size = await read_request(scope, receive, limits)
+            if self._names and scope.get(ACCESS) is not None:
+                scope[ACCESS].check(named(body))
             data = self._answer(body) if size <= SHORT else await offload(self._answer, body)
         except Gone:
             return
@@ -237,10 +244,15 @@ def count_gemini(body: Mapping[str, Any]) -> dict[str, Any]:
 
 def show(body: Mapping[str, Any]) -> dict[str, Any]:
     """Ollama's `/api/show`."""
+    return shown(named(body))
+
+
+def named(body: Mapping[str, Any]) -> str:
+    """The model that a request of Ollama's names.  Raises CodecError."""
     name = body.get("model") or body.get("name")
     if not isinstance(name, str):
         raise CodecError("model is missing; name the model to show", "$.model", "ollama")
-    return shown(name)
+    return name
 
 
 async def take(scope: Scope, receive: Receive, send: Send) -> None:
