@@ -78,7 +78,7 @@ def test_no_address_in_a_request_is_asked(back: str, closed: list[str]) -> None:
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
 def test_an_answer_that_sends_us_elsewhere_is_not_followed(status: int, closed: list[str]) -> None:
     for address in ADDRESSES:
-        peer = ScriptedPeer(lambda _, to=address: Answer((b"gone",), status, {"location": to}))
+        peer = ScriptedPeer([Answer((b"gone",), status, {"location": address})] * 5)
         body = {"model": "m", "messages": [{"role": "user", "content": "Hi"}]}
         assert call(app(peer), "/v1/chat/completions", body).status >= 400
         assert {sent.url.split("/")[2] for sent in peer.sent} == {"model.test"}
