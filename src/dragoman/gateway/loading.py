@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..codecs.shared.spec import WireFields
-from ..effects import Machine
+from ..effects import Machine, relay
 from ..events import replay
 from ..providers.route import Route
 from ..turn.reask import Ask
@@ -27,13 +27,14 @@ def asks_nothing(front: Front, request: Request) -> bool:
 
 
 def load(request: Request, routes: Sequence[Route], ask: Ask) -> Machine[Response]:
-    """The answer, as an exchange takes it: by `ask` where all `routes` lead to Ollama."""
+    """The answer, with its events where they are streamed: by `ask` where all `routes` lead to Ollama."""
     if all(route.provider.codec in OLLAMA for route in routes):
-        return (yield from ask(request))
+        return (yield from ask(request) if request.stream else relay(ask(request), on_step=lambda _: ()))
     word = "unload" if _seconds(request.extra.get("keep_alive")) == 0 else "load"
     fields = WireFields(OLLAMA[0], {"done_reason": word})
     response = Response(message=Message("assistant", ()), stop=Stop.END, model=request.model, extra=fields)
-    yield from replay(response)
+    if request.stream:
+        yield from replay(response)
     return response
 
 
