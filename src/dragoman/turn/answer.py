@@ -17,7 +17,7 @@ from ..conversation.grown import by_growth
 from ..dialects.engine.parser import Dialects, Parser
 from ..dialects.judge.declared import NO_TOOLS, Declared, declared
 from ..dialects.judge.judge import Judge
-from ..dialects.judge.provenance import ShownText
+from ..dialects.judge.provenance import ShownHistory, ShownText
 from ..dialects.writing.prompt import with_nonce
 from ..events import (
     Assembler,
@@ -269,16 +269,10 @@ def _parser(plan: Plan, listening: _Listening, ids: Ids) -> TextParser | None:
     return PresumedReasoning(make, listening.opener) if listening.opener else make(plan.route.prefix)
 
 
-def shown_texts(messages: Sequence[Message]) -> Iterator[ShownText]:
-    """The texts the model was shown, by whom: a call in a result may be copied, its own and the user's are none."""
-    yield from _all_shown(messages)
-
-
 @by_growth
-def _all_shown(
-    messages: Sequence[Message], start: int, known: tuple[ShownText, ...] | None
-) -> tuple[ShownText, ...]:
-    return (*(known or ()), *(shown for message in messages[start:] for shown in _shown(message)))
+def shown_texts(messages: Sequence[Message], start: int, known: ShownHistory | None) -> ShownHistory:
+    """The texts the model was shown, by whom: a call in a result may be copied, its own and the user's are none."""
+    return ShownHistory(known, (shown for message in messages[start:] for shown in _shown(message)))
 
 
 def _shown(message: Message) -> Iterator[ShownText]:

@@ -18,7 +18,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, Self, TypeAlias
 
 from ...late import late
 from ...memo import Recent
@@ -46,6 +46,24 @@ class ShownText:
     kind: Kind = "tool"
     calls: tuple[tuple[str, Mapping[str, Any]], ...] = ()
     name: str = ""
+
+
+class ShownHistory(tuple[ShownText, ...]):
+    """The shown texts of a conversation, in order; `copyable` says that a call could be copied from one of them."""
+
+    copyable: bool
+
+    def __new__(cls, known: tuple[ShownText, ...] | None, more: Iterable[ShownText]) -> Self:
+        """`known` texts and those that came since: only these are looked at, where the others were before."""
+        added = tuple(more)
+        made = super().__new__(cls, (*(known or ()), *added))
+        before = known.copyable if isinstance(known, ShownHistory) else any(map(_is_copyable, known or ()))
+        made.copyable = before or any(map(_is_copyable, added))
+        return made
+
+
+def _is_copyable(shown: ShownText) -> bool:
+    return bool(shown.text) and shown.kind in {"tool", "system"}
 
 
 class ReadCall(NamedTuple):
@@ -312,16 +330,20 @@ class Provenance:
     """
 
     def __init__(self, shown: Iterable[str | ShownText], read: Read, tools: object = None) -> None:
-        self._given = tuple(shown) if isinstance(shown, Sequence) else shown
+        lasting = isinstance(shown, Sequence) and not isinstance(shown, ShownHistory)
+        self._given = tuple(shown) if lasting else shown
         self._read, self._tools = read, tools
 
     @cached_property
-    def _shown(self) -> list[ShownText]:
+    def _shown(self) -> Sequence[ShownText]:
         """The texts, when a call asks for them: most answers make none, and a history may be long."""
+        if isinstance(self._given, ShownHistory):
+            return self._given
         return [ShownText(each) if isinstance(each, str) else each for each in self._given]
 
     def __bool__(self) -> bool:
-        return any(each.text and each.kind in {"tool", "system"} for each in self._shown)
+        given = self._given
+        return given.copyable if isinstance(given, ShownHistory) else any(map(_is_copyable, self._shown))
 
     def copy_of(self, name: str, arguments: Mapping[str, Any]) -> CopyOf | None:
         """What a call with this name and these arguments is a copy of; a tool's result before a prompt.

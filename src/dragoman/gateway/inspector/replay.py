@@ -191,7 +191,7 @@ def parser_input_of(hop: Hop, answer: DecodedAnswer) -> ParserInput | None:
         prompted_dialect="" if native else dialect.name,
         prefix=_prefix(request, route, answer),
         finish_reason=str(response.stop) if response.stop is not None else None,
-        shown=tuple(shown_texts(request.messages)),
+        shown=shown_texts(request.messages),
         strict=route.strict,
         doubt=route.doubt,
         native=native,
