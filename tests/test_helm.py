@@ -73,6 +73,16 @@ BARE = ("autoscaling.enabled=false", "podDisruptionBudget.enabled=false", "servi
 # ── without Helm ─────────────────────────────────────────────────────────────
 
 
+def test_the_commands_of_the_manual_name_a_chart_and_values_that_there_are() -> None:
+    page = (ROOT / "docs" / "operations.md").read_text(encoding="utf-8")
+    [(folder, settings)] = re.findall(r"helm install dragoman (\S+)(.*)", page)
+    assert ROOT / folder == CHART
+    for path in re.findall(r"--set ([\w.]+)=", settings):
+        value: Any = VALUES
+        for key in path.split("."):
+            value = value[key]
+
+
 def test_the_values_fit_their_own_schema() -> None:
     assert faults(SCHEMA, VALUES) == []
 
