@@ -284,6 +284,11 @@ class Assembler:
         else:
             self._parts[call.place] = made
 
+    @property
+    def count(self) -> int:
+        """How many parts and issues there are so far, open ones too."""
+        return len(self._parts) + len(self.issues)
+
     def parts(self) -> tuple[Part, ...]:
         """The parts of the message as far as they are known; calls still open are left out."""
         if self._kind is not None:

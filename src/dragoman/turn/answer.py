@@ -41,7 +41,7 @@ from .plan import Plan
 from .prepare import wants_thinking
 from .protocol import ProtocolAnswer
 from .rejections import calls_written
-from .response_reader import SHOWN_GARBAGE
+from .response_reader import COUNTED, SHOWN_GARBAGE
 from .running import handle_all
 from .several import asks_several
 from .stream_parser import PresumedReasoning, Restorer, TextCallStream, TextParser
@@ -54,6 +54,9 @@ Handling: TypeAlias = Callable[[Sequence[Event]], list[Event]]
 """What handles the events of an answer, as many at once as there are: one read may bring hundreds."""
 
 
+KEPT = 2560
+"""Bytes that a part of an answer costs whoever reads it (a call is kept with its report, its id and both its
+readings), however short it is: what a process may hold is of them too, not of characters alone."""
 SPEECH = (TextDelta, CallStarted)
 READ_HERE = "the provider could not read its model's answer ({raw!r}) and gave it as an error; it was read here"
 
@@ -97,6 +100,10 @@ class AnswerStream:
                 self.begun, self.spoke = True, isinstance(one, SPEECH)
             add(one)
         return made, failed
+
+    def held(self) -> int:
+        """Bytes that its parts and issues cost beside their characters, in steps of `COUNTED`."""
+        return self._assembler.count * KEPT // COUNTED * COUNTED
 
     def response(self) -> Response:
         """The events that went out, as a response."""

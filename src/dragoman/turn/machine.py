@@ -119,7 +119,7 @@ def _read(plan: Plan, mint: Mint, answer: AnswerStream, tokens: Tokens) -> Machi
         return Taken(events, error, source.is_open)
 
     try:
-        while reply := (yield Read(source.patience(), take, source.held())):
+        while reply := (yield Read(source.patience(), take, source.held() + answer.held())):
             taken = reply if type(reply) is Taken else take(reply)
             if taken.steps:
                 yield taken.steps
