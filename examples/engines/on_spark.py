@@ -1,5 +1,6 @@
 """Judge the rows of a file in Spark: `python on_spark.py rows.jsonl` (pyspark 3.3 or later, and Java)."""
 
+import os
 import sys
 
 from pyspark.sql import SparkSession
@@ -11,6 +12,7 @@ TYPES = {"large_string": "string", "large_binary": "binary", "int64": "bigint", 
 
 def main(path: str) -> None:
     """Count the verdicts."""
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # workers need dragoman too
     spark = SparkSession.builder.master("local[1]").getOrCreate()
     columns = ", ".join(f"`{name}` {TYPES.get(kind, kind)}" for name, kind in COLUMNS)
     raw = spark.read.text(path).selectExpr("value as orig").where("trim(orig) <> ''")

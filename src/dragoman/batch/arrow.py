@@ -23,7 +23,6 @@ from .row_json import dumps, text
 if TYPE_CHECKING:
     import pyarrow
 
-NO_ARROW = "this needs an extra; install it: pip install 'dragoman[data]' (JSON lines, plain or gzip, work without)"
 COLUMNS: tuple[tuple[str, str], ...] = (
     ("row_id", "string"), ("source", "string"), ("offset", "int64"), ("format", "string"), ("verdict", "string"),
     ("codes", "list"), ("findings", "large_string"), ("n_calls", "int32"), ("messages", "large_string"),
