@@ -70,7 +70,8 @@ ASKED: dict[str, dict[str, Any]] = {
 HANG_UPS, BOBS, FOLLOW_UPS = 0.05, 0.15, 0.7
 STUCK = 120.0
 THINK = 1.5
-EVERY = 2.0
+EVERY, WARM = 2.0, 60.0
+"""Seconds between two looks at the workers, and until they have imported and cached what they will."""
 GROWTH, SLACK, FILES = 0.10, 3e6, 12
 """How much more memory and how many more files a worker may hold in the last third than in the first."""
 
@@ -144,7 +145,8 @@ class Watch:
     def rows(self) -> tuple[list[list[str]], bool]:
         """A row per worker, and whether all are flat: medians of the last third beside the first's."""
         rows, flat = [], True
-        for name, seen in self.seen.items():
+        for name, every in self.seen.items():
+            seen = every[min(len(every) // 4, int(WARM / EVERY)) :]
             third = len(seen) // 3
             thirds = [seen[:third], seen[third:-third], seen[-third:]]
             memory = [statistics.median(held for held, _ in each) for each in thirds]

@@ -13,7 +13,7 @@ from dragoman.effects import Recall, Retain, Revise
 from dragoman.errors import ProviderError
 from dragoman.gateway import GatewayConfig, create_app
 from dragoman.gateway.state.board import MOST, Board
-from dragoman.gateway.state.keeper import Keeper, unreachable
+from dragoman.gateway.state.keeper import SETTLES, Keeper, unreachable
 from dragoman.gateway.state.stores import StateStores
 from dragoman.gateway.telemetry.metrics import Metrics
 from dragoman.providers.route import Route
@@ -41,7 +41,8 @@ def keeper(limit: int = 1000) -> tuple[MemoryStore, Keeper]:
 
 
 def test_while_it_is_away_nothing_is_said_to_be_gone() -> None:
-    store, kept = keeper()
+    store, now = MemoryStore(), [100.0]
+    kept = Keeper(store, clock=lambda: now[0])
 
     async def work() -> None:
         await kept.perform(Retain({A: "1"}))
@@ -51,6 +52,12 @@ def test_while_it_is_away_nothing_is_said_to_be_gone() -> None:
                 await kept.perform(effect)
             assert (error.value.status, error.value.code, error.value.retry_after) == (503, "state_unavailable", 1.0)
         store.away = False
+        assert await kept.perform(Recall([A])) == {A: "1"}
+        for now[0] in (100.0, 100.0 + SETTLES - 0.1):  # another process may not have written yet what it holds
+            with pytest.raises(ProviderError) as error:
+                await kept.perform(Recall([A, B]))
+            assert error.value.status == 503
+        now[0] += 0.1
         assert await kept.perform(Recall([A, B])) == {A: "1"}
 
     go(work)

@@ -3,6 +3,7 @@
 Knows effects and stores; nothing of what texts mean.  Contract: nobody is told that something is not kept while that
 cannot be looked up: that is an error which may be asked again (503).  What cannot be written yet waits here, the newest
 up to `WAITING` bytes, is found here meanwhile, and is written as soon as it may be; what finds no room is counted.
+Others may still hold what they could not write: for `SETTLES` after a store is back, what is not there is 503 too.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ WAITING = 16 * 1024 * 1024
 """Characters that wait to be written."""
 PIECE = 256 * 1024
 """Characters that are written at a time once they may be."""
+SETTLES = 4.0
+"""Seconds after a store is back in which every process has noticed, and written what waited there."""
 DOWN = "what is kept here cannot be read at this moment; send the request again"
 KEPT = frozenset({Recall, Retain, Revise, Enter, Leave})
 """The effects that are performed here."""
@@ -93,11 +96,12 @@ class Keeper:
     meters: Sequence[Meter]
     store: Store
 
-    def __init__(self, store: Store, waiting: int = WAITING) -> None:
+    def __init__(self, store: Store, waiting: int = WAITING, clock: Callable[[], float] = time.monotonic) -> None:
         self.store, self.meters = store, ()
         self._limit, self._size = waiting, 0
         self._waiting: dict[Address, str | None] = {}
         self._flushing = asyncio.Lock()
+        self._clock, self._away, self._settled = clock, False, 0.0
 
     def performing(self, perform: PerformAsync) -> PerformAsync:
         """`perform`, and what is performed here."""
@@ -152,8 +156,11 @@ class Keeper:
         try:
             reply = await asking
             up = True
+            if self._away:
+                self._away, self._settled = False, self._clock() + SETTLES
             return reply
         except Unreachable:
+            self._away = True
             raise
         except Exception:
             up = True
@@ -173,7 +180,15 @@ class Keeper:
             found: Mapping[Address, str] = await self.ask(self.store.read(others))
         except Unreachable as error:
             raise unreachable() from error
+        if self._settled and len(found) < len(others) and not self._is_settled():
+            raise unreachable()
         return {**found, **own} if own else found
+
+    def _is_settled(self) -> bool:
+        """Whether others have written what they could not while it was away."""
+        if self._clock() >= self._settled:
+            self._settled = 0.0
+        return not self._settled
 
     async def _retain(self, rows: Mapping[Address, str]) -> bool:
         try:

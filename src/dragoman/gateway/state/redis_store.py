@@ -190,9 +190,12 @@ class RedisStore:
         return await self._done(asked, patience)
 
     async def _done(self, ask: Callable[[Any], Awaitable[T]], patience: float = 0.0) -> T:
-        """What the server replies.  Raises Unreachable where it does not in time, or is left alone."""
+        """What the server replies.  Raises Unreachable where it does not in time, or is left alone.
+
+        What is asked beside requests is asked all the same: nobody waits for it, and all processes see it is back.
+        """
         now = time.monotonic()
-        if self._rest and (self._asking or now < self._rests):
+        if self._rest and (self._asking or (patience < BESIDE and now < self._rests)):
             raise Unreachable
         self._asking = bool(self._rest)
         try:

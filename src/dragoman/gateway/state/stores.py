@@ -120,8 +120,8 @@ class StateStores:
                 due = now + every
                 with suppress(Unreachable):
                     await self.keeper.store.tidy()
+            await self.board.exchange(self.keeper)  # which also finds out whether it is back
             await self.keeper.flush()
-            await self.board.exchange(self.keeper)
             if isinstance(self.counter, StoreQuota):
                 await self.counter.renew()
             await asyncio.sleep(min(every, LOOK))
