@@ -2,7 +2,7 @@
 
 Linux: who held a connection is read in /proc.  Contract: a connection is `lost_with` a worker where that worker held
 the other end when it was killed; the store was `away` from a disaster's start until the slowest process must have
-noticed its end (they wait twice as long each time).
+noticed its end.
 """
 
 from __future__ import annotations
@@ -15,10 +15,14 @@ import subprocess
 import sys
 import time
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 
-NOTICE = 4.0
-"""Seconds beside twice the absence after which every process has asked the store again."""
+NOTICE = 8.0
+"""Seconds after an absence in which every process has asked the store again, and what waited was written."""
+MISSED = "cannot be reached"
+UNSETTLED = 8.0
+"""Seconds for which what a process missed may matter to others."""
 
 
 @dataclass(slots=True)
@@ -75,7 +79,7 @@ class Store:
 
     def away(self, begun: float, ended: float) -> bool:
         """Whether any process may have missed it between these moments."""
-        return any(start <= ended and begun <= end + 2 * (end - start) + NOTICE for start, end in self.absences)
+        return any(start <= ended and begun <= end + NOTICE for start, end in self.absences)
 
     def forgot(self, since: float) -> bool:
         """Whether it has begun anew since then."""
@@ -92,6 +96,7 @@ class Gateway:
 
     url: str
     pid: int
+    log: Path
     killed: int = 0
     lost: dict[int, float] = field(default_factory=dict)
 
@@ -117,6 +122,13 @@ class Gateway:
         self.lost.update(dict.fromkeys(_clients_of(pid, int(self.url.rpartition(":")[2])), now))
         os.kill(pid, signal.SIGKILL)
         self.killed += 1
+
+    def missed_the_store(self, begun: float, ended: float) -> bool:
+        """Whether by its log one of its processes had no answer in time, so that what it then did was without it."""
+        ahead = time.time() - time.monotonic()
+        said = [line.split(" ", 1)[0] for line in self.log.read_text().splitlines() if MISSED in line]
+        moments = [datetime.fromisoformat(when).timestamp() - ahead for when in said]
+        return any(moment - 0.1 <= ended and begun <= moment + UNSETTLED for moment in moments)
 
     def lost_with(self, port: int, begun: float, ended: float) -> bool:
         """Whether a connection from `port` was a killed worker's."""

@@ -37,7 +37,7 @@ port = {port}
 workers = 2
 state = "{state}"
 namespace = "soak"
-state_timeout = 0.5
+state_timeout = {patience}
 [limits]
 max_concurrent = 512
 [[keys]]
@@ -94,16 +94,16 @@ class Clients:
         ended = await self._ask(urls[0], key, path, {**ASKED[path], "stream": luck.random() < 0.5}, leave=leave)
         if path == "/v1/responses" and luck.random() < FOLLOW_UPS and (name := _response(ended)):
             body = {**ASKED[path], "previous_response_id": name}
-            await self._ask(urls[1], key, path, body, said_at=ended.begun)
+            await self._ask(urls[1], key, path, body, said=ended)
 
     async def _ask(
-        self, url: str, key: str, path: str, body: dict[str, Any], *, leave: int = -1, said_at: float | None = None
+        self, url: str, key: str, path: str, body: dict[str, Any], *, leave: int = -1, said: Ended | None = None
     ) -> Ended:
         headers = {"authorization": f"Bearer key-of-{key}"}
         asked = {"model": MODEL, **body}
         ended = await ask(url, path, asked, headers, patience=STUCK, leave_after=leave)
-        name = self._outcomes.name(url, key, ended, said_at)
-        self.ends[f"followed up: {name}" if said_at is not None and name[0].islower() else name] += 1
+        name = self._outcomes.name(url, key, ended, said)
+        self.ends[f"followed up: {name}" if said is not None and name[0].islower() else name] += 1
         self.slowest = max(self.slowest, ended.ended - ended.begun)
         if name[0].isupper():
             print(f"{name} {path} {ended.body[:300]!r}", file=sys.stderr, flush=True)
@@ -217,7 +217,7 @@ def serving(folder: Path, name: str, settings: str, url: str) -> Iterator[Gatewa
     with log.open("wb") as told, subprocess.Popen(command, stdout=told, stderr=told, env=environ) as running:
         try:
             _wait(url, running)
-            gateway, end = Gateway(url, running.pid), time.monotonic() + PATIENCE
+            gateway, end = Gateway(url, running.pid, log), time.monotonic() + PATIENCE
             while len(gateway.workers()) < 2 and time.monotonic() < end:
                 time.sleep(0.2)
             yield gateway
@@ -241,7 +241,7 @@ def run(given: argparse.Namespace, folder: Path) -> tuple[str, list[str]]:
         gateways = []
         for name in ("first", "second"):
             port = free_port()
-            settings = SETTINGS.format(port=port, state=store.url, upstream=upstream)
+            settings = SETTINGS.format(port=port, state=store.url, upstream=upstream, patience=given.patience)
             gateways.append(stack.enter_context(serving(folder, name, settings, f"http://127.0.0.1:{port}")))
         clients = Clients(Outcomes({each.url: each for each in gateways}, store), 1)
         watch = asyncio.run(soak(clients, gateways, store, given))
@@ -272,6 +272,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--clients", type=int, default=64)
     parser.add_argument("--kill-every", type=float, default=13.0)
     parser.add_argument("--store-every", type=float, default=30.0)
+    parser.add_argument("--patience", type=float, default=0.5, help="`state_timeout`; more on a busy machine")
     parser.add_argument("--away", type=float, default=4.0)
     parser.add_argument("--write", action="store_true")
     parser.add_argument("--keep", type=Path, help="a folder for settings and logs; it stays")

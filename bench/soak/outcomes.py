@@ -25,8 +25,8 @@ class Outcomes:
     gateways: dict[str, Gateway]
     store: Store
 
-    def name(self, url: str, key: str, ended: Ended, said_at: float | None) -> str:
-        """What became of a request; `said_at` is when the response it refers to was said."""
+    def name(self, url: str, key: str, ended: Ended, said: Ended | None) -> str:
+        """What became of a request, which refers to what was `said`."""
         if ended.stuck:
             return "STUCK"
         if ended.hung_up:
@@ -35,29 +35,41 @@ class Outcomes:
             killed = self.gateways[url].lost_with(ended.port, ended.begun, ended.ended)
             return "lost with its killed worker" if killed else f"LOST {ended.why}"[:90]
         if ended.status != 200:
-            return self._refused(key, ended, said_at)
+            return self._refused(url, key, ended, said)
         try:
             return _answered(ended)
         except (ValueError, KeyError, TypeError) as error:
             return f"UNREADABLE {error!r}"[:90]
 
-    def _refused(self, key: str, ended: Ended, said_at: float | None) -> str:
+    def _refused(self, url: str, key: str, ended: Ended, said: Ended | None) -> str:
         error: dict[str, Any] = ended.value().get("error") or {}
         code, message = error.get("code"), str(error.get("message") or "")
         if not message:
             return f"UNREADABLE {ended.status} {ended.body[:40]!r}"
-        if "while the state" in message or code == "state_unavailable" or "cannot be asked" in message:
-            right = ended.status == 503 and "retry-after" in ended.headers and self.store.away(ended.begun, ended.ended)
-            return "503 store away" if right else f"STORE {ended.status} {message}"[:90]
+        if code == "state_unavailable":
+            return self._away(url, ended)
         if "this key may have" in message:
             return "429 of the key's limit" if key == "bob" and ended.status == 429 else f"LIMIT {message}"[:90]
-        if code == "previous_response_not_found" and said_at is not None:
-            if self.store.forgot(said_at):
-                return "not found: the store began anew since"
-            away = self.store.away(said_at, ended.ended)
-            return "not found: said while the store was away" if away else "NOT FOUND"
+        if code == "previous_response_not_found" and said is not None:
+            return self._not_found(url, said, ended)
         known = ended.status in UPSTREAM and "internal" not in message.lower()
         return f"upstream's error told, {ended.status}" if known else f"UNKNOWN {ended.status} {message}"[:90]
+
+    def _away(self, url: str, ended: Ended) -> str:
+        if ended.status != 503 or "retry-after" not in ended.headers:
+            return f"STORE {ended.status} {ended.headers}"[:90]
+        if self.store.away(ended.begun, ended.ended):
+            return "503 store away"
+        missed = self.gateways[url].missed_the_store(ended.begun, ended.ended)
+        return "503, its process had no answer of the store in time" if missed else "STORE 503 while it was there"
+
+    def _not_found(self, url: str, said: Ended, ended: Ended) -> str:
+        if self.store.forgot(said.begun):
+            return "not found: the store began anew since"
+        if self.store.away(said.begun, said.ended):
+            return "not found: said while the store was away"
+        missed = any(each.missed_the_store(said.begun, said.ended) for one, each in self.gateways.items() if one != url)
+        return "not found: who said it had no answer of the store in time" if missed else "NOT FOUND"
 
 
 def _answered(ended: Ended) -> str:
