@@ -87,6 +87,28 @@ def test_keys_are_blotted_out(secret: str) -> None:
     assert secret not in error.message + error.body + redact(secret)
 
 
+@pytest.mark.parametrize(
+    ("body", "most"),
+    [
+        ("x" * 100_000, 400),
+        (b"\x1b[2J\x1b]0;owned\x07" * 5000, 400),
+        ("<html>\r\n" + "<p>Bad gateway</p>\n" * 1000, 400),
+        ({"error": {"message": "\u202e\x00\x85no\nsuch\tmodel" * 5000}}, 1100),
+        ({"detail": [{"loc": ["body", "messages", n], "msg": "field required"} for n in range(1000)]}, 1100),
+    ],
+)
+def test_of_a_long_refusal_a_client_is_told_the_start_on_one_line(body: Any, most: int) -> None:
+    message = read_failure(500, body if isinstance(body, bytes | str) else json.dumps(body)).message
+    assert len(message) <= most
+    assert "…; " in message  # and then what to do
+    assert message.replace("…", "").isprintable()
+
+
+def test_a_refusal_means_what_it_says_behind_the_part_that_is_shown() -> None:
+    error = read_failure(400, {"error": {"message": "x " * 900 + "This model's maximum context length is 8"}})
+    assert error.kind is ErrorKind.CONTEXT
+
+
 @given(st.integers(0, 700), st.binary() | st.text() | st.dictionaries(st.text(), st.none() | st.integers() | st.text()))
 def test_no_body_breaks_the_error_reader(status: int, body: Any) -> None:
     assert isinstance(read_failure(status, body), ProviderError)

@@ -25,6 +25,7 @@ from tests.support.asgi import Client, Reply, call
 from tests.support.clocks import LONG, run_virtually
 from tests.support.gateways import (
     KEY,
+    PATHS,
     PIECE,
     Slow,
     app,
@@ -72,6 +73,20 @@ def test_any_other_key_is_refused_and_stands_in_no_message(key: str) -> None:
         known((row(),), key)
     assert (refused.value.status, refused.value.kind) == (401, ErrorKind.AUTH)
     assert not key or key not in str(refused.value)
+
+
+@pytest.mark.parametrize("path", [PATHS["openai_chat"], "/v1/models"])
+@pytest.mark.parametrize("name", ["authorization", "x-api-key"])
+@pytest.mark.parametrize("others", [["Bearer another"], [f"Bearer {KEY}"], ["", "Basic abc"]])
+def test_a_header_with_a_key_comes_once_or_is_refused(path: str, name: str, others: list[str]) -> None:
+    method = "GET" if path == "/v1/models" else "POST"
+    client = Client(app(ScriptedPeer([]), config=held()), path, asking("openai_chat", stream=False)[1], method=method)
+    values = [*others, f"Bearer {KEY}"]
+    client._scope["headers"] = [(name.encode(), value.encode()) for value in values]
+    reply = asyncio.run(client.run())
+    assert reply.status == 400
+    assert f"{name!r} came {len(values)} times" in reply.json["error"]["message"]
+    assert KEY not in reply.body.decode()
 
 
 def test_keys_are_compared_in_constant_time_and_every_row_is() -> None:
@@ -450,6 +465,6 @@ def test_new_settings_hold_from_the_next_request_on(file: Path) -> None:
 
 
 def test_the_doors_words_all_say_what_to_do() -> None:
-    messages = [value for name, value in vars(door).items() if name.isupper() and isinstance(value, str)]
+    messages = [value for name, value in vars(door).items() if name.isupper() and isinstance(value, str) and value.strip()]
     assert messages
     assert all(";" in text for text in messages)

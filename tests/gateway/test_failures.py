@@ -57,7 +57,7 @@ BODIES: list[tuple[str, bytes, str]] = [
     ("endless nesting", DEEP, "send what this API describes"),
     ("a list", b"[]", "not a JSON object"),
     ("a number", b"42", "not a JSON object"),
-    ("no model", b'{"messages": []}', "model"),
+    ("no model", b'{"messages": [{"role": "user", "content": "hi"}]}', "model"),
     ("messages of another kind", b'{"model": "m", "max_tokens": 5, "messages": "hi"}', "messages"),
     ("a message of another kind", b'{"model": "m", "max_tokens": 5, "messages": [7]}', "$.messages[0]"),
     ("a role of another kind", b'{"model": "m", "max_tokens": 5, "messages": [{"role": 7}]}', "$.messages[0].role"),

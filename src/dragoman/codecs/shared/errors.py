@@ -20,7 +20,12 @@ from ...types import NOTHING, JsonObject
 from .body import items, mapping, string
 from .frames import Frame
 
-_BODY_LIMIT = 4000
+_READ = 4000
+"""Characters of a peer's sentence that are searched for what it means."""
+_SHOWN, _SHOWN_RAW = 1000, 300
+"""Characters of it that a client is told: of a sentence, and of a body that is none (a page of HTML, noise)."""
+_CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]+")
+"""What moves a terminal's cursor, splits a log's line or turns text round; a run of them is shown as one space."""
 _BODY_KEPT = 64_000
 """Characters of the body that are stored: some peers give there what their model wrote."""
 _HTTP_OK = 200
@@ -134,12 +139,13 @@ def read_failure(status: int, body: bytes | str | JsonObject, headers: Mapping[s
     parsed = _parsed(body, written)
     error = _error_object(parsed)
     words = _words(parsed, error)
-    message = redact_patterns(_message(parsed, error, written))[:_BODY_LIMIT].rstrip(".")
+    message = redact_patterns(_message(parsed, error, written)[:_BODY_KEPT])[:_READ]
     if status in (0, _HTTP_OK):
         status = _inner_status(parsed, error) or status
     kind = _kind(status, words, message)
     words = [word for word in words if word != str(status)]  # it says no more than the status does
-    named = f"{words[0]}: {message}" if words and words[0].isdigit() else message
+    shown = _shown(message, _SHOWN if parsed else _SHOWN_RAW)
+    named = f"{words[0]}: {shown}" if words and words[0].isdigit() else shown
     return ProviderError(
         f"the provider answered {status or 'with an error'}: {named}; {ADVICE[kind]}",
         status=status,
@@ -155,6 +161,12 @@ def raise_error(body: JsonObject) -> None:
     status = mapping(body.get("base_resp")).get("status_code")
     if body.get("error") or (status not in (None, 0) and not body.get("choices")):
         raise read_failure(_HTTP_OK, body)
+
+
+def _shown(message: str, most: int) -> str:
+    """It as a client is told it: on one line, and short."""
+    line = _CONTROLS.sub(" ", message).strip()
+    return line.rstrip(".") if len(line) <= most else f"{line[:most].rstrip()}…"
 
 
 def _written(body: bytes | str | JsonObject) -> str:

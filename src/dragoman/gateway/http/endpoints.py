@@ -20,7 +20,7 @@ from ...types import NOTHING
 from ..config.model import Access, Limits
 from ..exchange import JSON_TYPE, Head
 from .asgi import Receive, Scope, Send, answer
-from .keys import known, sent_key
+from .keys import AGAIN, KEYS, known, sent_key
 from .models import Shape, shape_for, shown
 from .offload import offload
 from .request_body import Gone, Refused, read_body, read_request
@@ -185,8 +185,13 @@ class Models:
 
 
 def headers_of(scope: Scope) -> dict[str, str]:
-    """The request's headers by their lower-case names."""
-    return {key.decode("latin-1"): value.decode("latin-1") for key, value in scope["headers"]}
+    """The request's headers by their lower-case names; of one that came again the last, but of keys all (`AGAIN`)."""
+    rows = scope["headers"]
+    headers: dict[str, str] = {key.decode("latin-1"): value.decode("latin-1") for key, value in rows}
+    if len(headers) < len(rows):
+        for name in KEYS & headers.keys():
+            headers[name] = AGAIN.join(value.decode("latin-1") for key, value in rows if key.decode("latin-1") == name)
+    return headers
 
 
 SHORT = 8 * 1024

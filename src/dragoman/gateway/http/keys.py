@@ -20,8 +20,13 @@ from ..state.quota import Counter, Here, Lease, Quota, is_limited, refused
 
 HEADERS = ("x-api-key", "x-goog-api-key", "api-key")
 """Where clients of Anthropic, Google and Azure send a key; the others send a bearer."""
+KEYS = frozenset({"authorization", *HEADERS})
+"""Headers that say who asks: a proxy in front may have read another of two than we would."""
+AGAIN = "\n"
+"""Stands between the values of such a header that came more than once; no value of a header can hold it."""
 BUSY = "this gateway serves {most} requests at the same time, and all are taken; come again in a moment"
 NO_KEY = "a key is needed here; send it as 'Authorization: Bearer KEY' or as 'x-api-key'"
+TWO_KEYS = "the header {name!r} came {times} times, and only one can be meant; send one"
 WRONG_KEY = "this key is not known here; ask whoever runs this gateway for one"
 
 
@@ -99,7 +104,11 @@ def _tokens(headers: Mapping[str, str]) -> int:
 
 
 def sent_key(headers: Mapping[str, str], query: str = "") -> str:
-    """The key a client sent, however its API sends one; "" for none."""
+    """The key a client sent, however its API sends one; "" for none.  Raises ProviderError (400) for two of a kind."""
+    for name in KEYS & headers.keys():
+        if AGAIN in headers[name]:
+            message = TWO_KEYS.format(name=name, times=headers[name].count(AGAIN) + 1)
+            raise ProviderError(message, status=400, kind=ErrorKind.BAD_REQUEST, code="repeated_key")
     scheme, _, key = headers.get("authorization", "").partition(" ")
     if scheme.lower() == "bearer" and key.strip():
         return key.strip()
