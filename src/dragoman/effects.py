@@ -121,7 +121,12 @@ class Sleep(Effect):
 
 @dataclass(frozen=True, slots=True)
 class Now(Effect):
-    """Ask for the time.  Reply: float, seconds since 1970 (UTC)."""
+    """Ask for the time.  Reply: float, seconds since 1970 (UTC).
+
+    `steady`: seconds since some moment of this process's own, for durations: the other clock may be set back or forth.
+    """
+
+    steady: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -274,6 +274,18 @@ def test_turns_that_fail_together_count_once() -> None:
     assert health.rests(place(A), 12.0) == 30.0
 
 
+@pytest.mark.parametrize(("jump", "rest"), [(-3600.0, 0.0), (-40.0, 70.0), (3600.0, 0.0)])
+def test_a_clock_that_is_set_leaves_no_place_resting_for_longer(jump: float, rest: float) -> None:
+    health, error = Health(), ProviderError("down; wait", kind=ErrorKind.SERVER)
+    for at in (5000.0, 5001.0):
+        health.failed(place(A), error, Rules(cooldown=15.0), began=at, now=at)
+    now = 5001.0 + jump
+    assert health.rests(place(A), now) == rest
+    if jump < -60:
+        health.failed(place(A), error, Rules(cooldown=15.0), began=now, now=now)
+        assert health.rests(place(A), now) == 15.0  # the first failure by the clock as it is now
+
+
 @pytest.mark.requirement("weak-chatcli-14")
 def test_health_is_held_by_provider_and_model_and_account() -> None:
     assert len({place(A), place(B), place(route("a", key="one-key")), place(route("a", key="two-keys"))}) == 4

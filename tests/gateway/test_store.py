@@ -291,6 +291,23 @@ def test_an_unusable_file_is_logged_once_and_left_alone(
     assert (sorted(tmp_path.rglob("*")), path.read_bytes() if path.is_file() else b"") == before
 
 
+@pytest.mark.parametrize("jump", [-3600, 3600])
+def test_a_clock_that_is_set_leaves_no_file_alone_for_longer(tmp_path: Path, jump: int) -> None:
+    path = tmp_path / "state" / "kept.sqlite"
+    path.parent.mkdir()
+    _folder(path)
+    clock = Clock()
+    store = SqliteCache(path, clock=clock)
+    with pytest.raises(Unreachable):
+        put(store, "item", {"a": "1"})
+    path.rmdir()
+    with pytest.raises(Unreachable):
+        kept(store, "a")
+    clock.now += jump
+    put(store, "item", {"a": "2"})
+    assert kept(store, "a") == {"a": "2"}
+
+
 @pytest.fixture
 def locked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[sqlite3.Connection]:
     """Another process holds the file until `COMMIT`; nobody waits for it long."""

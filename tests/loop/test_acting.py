@@ -13,6 +13,7 @@ from dragoman.io.cancel import Cancel
 from dragoman.io.scripted import ScriptedPeer
 from dragoman.loop import (
     Allowed,
+    Answered,
     ApprovalDecided,
     ApprovalRequest,
     Bound,
@@ -279,6 +280,21 @@ def test_calls_left_over_by_the_timeout_are_answered() -> None:
     codes = [result.error_code for result in run.messages[2].results]
     assert codes == [None, ErrorCode.NOT_EXECUTED, ErrorCode.NOT_EXECUTED]
     assert got.shop.ran == [("look", SKY)]
+
+
+def test_the_timeout_is_measured_by_a_clock_that_nobody_sets() -> None:
+    wall = iter([5000.0, 8600.0, 1400.0] * 100)
+    steady = iter(range(100))
+    turns = [calling(("look", SKY)), calling(("look", SEA)), text_reply("Done.")]
+
+    def clocks(effect: Effect) -> float | None:
+        if not isinstance(effect, Now):
+            return None
+        return float(next(steady)) if effect.steady else next(wall)
+
+    got, run = scripted(turns, clocks, Policy(timeout=50))
+    assert run.end == Answered()
+    assert got.shop.ran == [("look", SKY), ("look", SEA)]
 
 
 def cancelling_at(count: int) -> Any:

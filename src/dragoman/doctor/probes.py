@@ -154,10 +154,10 @@ def _streams(target: ProbeTarget) -> Machine[ProbeResult]:
 
     def on_step(step: object) -> Machine[None]:
         if isinstance(step, TextDelta | ReasoningDelta):
-            now: float = yield Now()
+            now: float = yield Now(steady=True)
             times.append(now)
 
-    begun: float = yield Now()
+    begun: float = yield Now(steady=True)
     response = yield from relay(target.ask(HELLO + " In three sentences.", stream=True), on_step=on_step)
     took = times[-1] - begun if times else 0.0
     grade, remedy_ = Grade.POOR, target.help(Symptom.STREAM)

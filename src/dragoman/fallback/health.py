@@ -46,8 +46,16 @@ class Condition:
     kind: ErrorKind
 
     def rests(self, now: float) -> float:
-        """Seconds it still rests, 0 for none."""
-        return max(0.0, self.until - now)
+        """Seconds it still rests, 0 for none, and for one of a time that has not come: the clock was set back since."""
+        return 0.0 if self.is_ahead(now) else max(0.0, self.until - now)
+
+    def is_ahead(self, now: float) -> bool:
+        """Was it noted so much later than `now` that clocks of machines which differ do not explain it?"""
+        return self.noted - now > APART
+
+
+APART = 60.0
+"""Seconds by which clocks of machines that share what they know may differ."""
 
 
 class Health:
@@ -68,6 +76,8 @@ class Health:
     def failed(self, where: Place, error: ProviderError, rules: Rules, *, began: float, now: float) -> None:
         """An exchange that began at `began` failed."""
         known = self._conditions.get(where)
+        if known is not None and known.is_ahead(now):
+            known = None
         together = known is not None and began < known.noted
         failures = (known.failures if known else 0) + (not together)
         rest = rules.cools(error, failures)

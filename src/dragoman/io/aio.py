@@ -170,8 +170,8 @@ class AsyncPerformer:
                 return self._close()
             case NewId(prefix):
                 return mint(prefix)
-            case Now():
-                return time.time()
+            case Now(steady):
+                return time.monotonic() if steady else time.time()
             case Sleep(seconds):
                 return await interruptible(asyncio.sleep(seconds), self._cancel)
             case Invoke() | Begin() | Attend() | RunTools():

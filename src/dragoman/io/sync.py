@@ -114,8 +114,8 @@ class Performer:
                 return self._end()
             case NewId(prefix):
                 return mint(prefix)
-            case Now():
-                return time.time()
+            case Now(steady):
+                return time.monotonic() if steady else time.time()
             case Sleep(seconds):
                 return time.sleep(seconds) if self._cancel is None else pause(seconds, self._cancel)
             case Invoke() | Begin() | Attend() | RunTools():

@@ -20,12 +20,12 @@ class Deadline:
     def begin(self) -> Machine[None]:
         """The time runs from now."""
         if self.timeout is not None:
-            now: float = yield Now()
+            now: float = yield Now(steady=True)
             self._until = now + self.timeout
 
     def left(self) -> Machine[float | None]:
         """Seconds that are left, at least 0; None where there is no limit."""
         if self._until is None:
             return None
-        now: float = yield Now()
+        now: float = yield Now(steady=True)
         return max(0.0, self._until - now)

@@ -189,7 +189,7 @@ class SqliteCache:
 
     def _done(self, work: Callable[[sqlite3.Connection], T]) -> T:
         with self._lock:
-            if self._clock() < self._rests:
+            if 0 < self._rests - self._clock() <= REST:  # more is left only where the clock was set back
                 raise Unreachable
             patience = 0.0 if self._told else BUSY  # who waited once in vain does not wait again until it is free
             try:
@@ -241,7 +241,7 @@ class SqliteCache:
             return
         opened, now = self._opened, self._clock()
         self._leave()
-        again = now - self._replaced < REST
+        again = abs(now - self._replaced) < REST
         if _is(error, DAMAGE) and opened is not None and not again and _remove(self.path, opened[1:]):
             self._replaced = now
             log.warning(REPLACED, self.path, error)

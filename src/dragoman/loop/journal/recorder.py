@@ -126,7 +126,7 @@ class RunRecorder:
 
     def _tick(self) -> Machine[None]:
         """The run's clock goes on; the first time from where the record ends."""
-        now: float = yield Now()
+        now: float = yield Now(steady=True)
         if self._behind is None:
             self._behind = now - self._time
         self._time = max(self._time, now - self._behind)
