@@ -300,6 +300,23 @@ def test_a_full_disk_stops_a_run_before_its_effects(path: str) -> None:
     assert Counter(office.done)["paid 1"] == Counter(office.done)["paid 2"] == 1
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="limits are those of POSIX")
+def test_wherever_the_room_runs_out_nothing_happens_twice(tmp_path: Path) -> None:
+    """The system's own refusal to write (RLIMIT_FSIZE), from the first byte to the last."""
+    sizes = [1, *range(4096, 350_000, 16_000)]
+    command = [sys.executable, "-m", "tests.support.full_disk", str(tmp_path), *map(str, sizes)]
+    told = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT).stdout
+    runs = [json.loads(line) for line in told.splitlines()]
+    assert [run["room"] for run in runs] == sizes
+    for run in runs:
+        assert run["ends"][-1] == "Answered"
+        assert run["done"] == [f"{what} {n}" for n in range(4) for what in ("paid", "sent")]
+        first, *between = run["ends"][:-1] or [""]
+        assert not first or ("cannot be written" in first and "make room" in first)
+        assert all(end == "Answered" or ("JournalError: " in end and ";" in end) for end in between)
+    assert {len(run["first"]) for run in runs} >= {0, 2, 4, 8}  # it ran out before, between and never
+
+
 # ── runs ─────────────────────────────────────────────────────────────────────
 
 
