@@ -194,8 +194,8 @@ class RedisStore:
 
         What is asked beside requests is asked all the same: nobody waits for it, and all processes see it is back.
         """
-        now = time.monotonic()
-        if self._rest and (self._asking or (patience < BESIDE and now < self._rests)):
+        now, beside = time.monotonic(), patience >= BESIDE
+        if self._rest and not beside and (self._asking or now < self._rests):
             raise Unreachable
         self._asking = bool(self._rest)
         try:
