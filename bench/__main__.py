@@ -29,6 +29,7 @@ PROGRAMS = {
     "chaos": ("-m", "bench.chaos"),
     "chaos_memory": ("-m", "bench.chaos", "--memory"),
     "soak": ("-m", "bench.soak"),
+    "soak_machines": ("-m", "bench.soak.machines"),
     "request": ("-m", "bench.request"),
     "transport": ("-m", "bench.transport"),
 }

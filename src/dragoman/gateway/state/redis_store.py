@@ -15,6 +15,7 @@ import logging
 import time
 import zlib
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Any, TypeVar
 
@@ -256,7 +257,7 @@ class RedisStore:
             except ResponseError:  # whoever may not ask that has one server before him
                 about = {}
             finally:
-                await probe.aclose()
+                await _in_a_moment(probe.aclose())
             self._cluster = bool(int(about.get("cluster_enabled", 0)))
         kind: Any = RedisCluster if self._cluster else Redis
         client = kind.from_url(self._url, retry=Retry(NoBackoff(), 0), socket_timeout=None)
@@ -268,11 +269,17 @@ class RedisStore:
         """Connections that were open are of no use any more."""
         client = self._client
         if isinstance(client, Redis):
-            await client.connection_pool.disconnect(inuse_connections=False)
+            await _in_a_moment(client.connection_pool.disconnect(inuse_connections=False))
 
 
 async def _nothing(client: Any) -> None:
     """Only connect."""
+
+
+async def _in_a_moment(parting: Awaitable[Any]) -> None:
+    """Let go of connections, without waiting for a server that does not answer: others wait for us meanwhile."""
+    with suppress(TimeoutError, RedisError, OSError):
+        await asyncio.wait_for(parting, PATIENCE)
 
 
 async def _set_all(rows: Sequence[tuple[str, bytes, int]], client: Any) -> None:
