@@ -11,13 +11,13 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from importlib import import_module
 from types import MappingProxyType
 
 import click
 
-from ..errors import DragomanError, UnknownName, UsageError
+from ..errors import DragomanError, UsageError
 from ..version import __version__
+from .lazy import Lazy
 
 COMMANDS = MappingProxyType(
     {
@@ -45,31 +45,10 @@ COMMANDS = MappingProxyType(
 INTERRUPTED = 130
 
 
-class Lazy(click.Group):
-    """A group whose commands are imported when they are asked for."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in COMMANDS:
-            return None
-        command: click.Command = import_module(f".{COMMANDS[cmd_name][0]}", __name__).command
-        return command
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        if not args[0].startswith("-") and args[0] not in COMMANDS:
-            raise UnknownName("command", args[0], COMMANDS, "dragoman --help")
-        return super().resolve_command(ctx, args)
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
-
-
-@click.group(cls=Lazy, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=Lazy, package=__name__, table=COMMANDS, told="dragoman --help",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)  # fmt: skip
 @click.version_option(__version__, message="%(prog)s %(version)s")
 def cli() -> None:
     """Tool calling for every language model.

@@ -5,12 +5,11 @@ A command's module is imported when the command is called.
 
 from __future__ import annotations
 
-from importlib import import_module
 from types import MappingProxyType
 
 import click
 
-from ...errors import UnknownName
+from ..lazy import Lazy
 
 COMMANDS = MappingProxyType(
     {
@@ -25,31 +24,7 @@ COMMANDS = MappingProxyType(
 """Command → (module of this package, one line of help)."""
 
 
-class Lazy(click.Group):
-    """A group whose commands are imported when they are asked for."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in COMMANDS:
-            return None
-        command: click.Command = import_module(f".{COMMANDS[cmd_name][0]}", __name__).command
-        return command
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        if not args[0].startswith("-") and args[0] not in COMMANDS:
-            raise UnknownName("command", args[0], COMMANDS, "dragoman batch --help")
-        return super().resolve_command(ctx, args)
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
-
-
-@click.group(name="batch", cls=Lazy)
+@click.group(name="batch", cls=Lazy, package=__name__, table=COMMANDS, told="dragoman batch --help")
 def command() -> None:
     """Corpora of tool calls: read by shape, judged, cleaned, converted, scored.
 
