@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -101,9 +102,9 @@ def test_in_a_thread_nothing_is_touched(handled: list[int]) -> None:
 def resting(*routes: Route) -> Gateway:
     """A gateway of two routes, these of them resting for a long time."""
     gateway = Gateway(GatewayConfig(models={"m": (ONE, TWO)}), ScriptedPeer([]))
-    error, far = ProviderError("down; try later", kind=ErrorKind.NETWORK), 1e12
+    error, now = ProviderError("down; try later", kind=ErrorKind.NETWORK), time.time()
     for route in routes:
-        gateway.health.failed(place(route), error, Rules(cooldown=60), began=far, now=far)
+        gateway.health.failed(place(route), error, Rules(cooldown=120), began=now, now=now)
     return gateway
 
 
