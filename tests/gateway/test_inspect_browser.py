@@ -361,3 +361,25 @@ def test_recordings_are_shown_sifted_and_grouped_by_session(tmp_path: Path, cont
         settled(recorder.writer, 3)
         with serving(app) as url:
             asyncio.run(go())
+
+
+def test_what_is_recorded_meanwhile_appears_by_itself(tmp_path: Path) -> None:
+    async def go() -> None:
+        async with opened(url, tmp_path / "profile") as seen:
+            await seen.until(f"{STORED} === 1")
+            await seen.press("j")
+            await seen.until("document.querySelector('h2').innerText.startsWith('#1')")
+            await post(url, {**ASKS["openai_chat"], "stream": True})
+            await seen.until(f"{STORED} === 2")  # nothing is loaded anew, and what is read stays
+            assert await seen.value("document.querySelector('h2').innerText.startsWith('#1')")
+            await seen.click("#sessions")
+            await seen.until("document.querySelector('.exchange[data-session]')?.innerText.includes('2 exchanges')")
+            await post(url, {**ASKS["openai_chat"], "stream": True})
+            await seen.until("document.querySelector('.exchange[data-session]').innerText.includes('3 exchanges')")
+
+    with storing(str(tmp_path / "r.sqlite")) as recorder:
+        app = stored_gateway(model("openai_chat", *map(text_reply, ("One.", "Two.", "Three."))), recorder)
+        call(app, PATHS["openai_chat"], ASKS["openai_chat"])
+        settled(recorder.writer, 1)
+        with serving(app) as url:
+            asyncio.run(go())

@@ -13,33 +13,16 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from itertools import product
-from typing import Any, TypeVar
+from typing import Any
 
 import psycopg
 from psycopg import errors
 
 from ...redaction import redact
-from .store import Line, Rejected, Session, Unavailable
-from .table import (
-    BODIES,
-    COLUMNS,
-    DAY,
-    EXCHANGES,
-    NAMES,
-    NUMBERS,
-    Query,
-    Recorded,
-    StoredRow,
-    listed,
-    made,
-    one,
-    sessions,
-    values_of,
-    whole,
-)
-from .table import bodies as bodies_asked
+from .reader import StoreReader
+from .store import Rejected, Unavailable
+from .table import BODIES, COLUMNS, DAY, EXCHANGES, NAMES, NUMBERS, StoredRow, values_of
 
-T = TypeVar("T")
 AHEAD = 2
 """Days for which there are partitions before they begin."""
 CONNECT = 5
@@ -74,7 +57,7 @@ HEADER, TRAILER = b"PGCOPY\n\xff\r\n\0" + bytes(8), b"\xff\xff"
 AWAY = "the database of recordings cannot be used: {error}; see that it runs, has room, and lets {user} in"
 
 
-class PostgresStore:
+class PostgresStore(StoreReader):
     """The database at `url`."""
 
     def __init__(self, url: str) -> None:
@@ -136,30 +119,6 @@ class PostgresStore:
         return {name for [name] in database.execute(PARTITIONS, (EXCHANGES, BODIES))}
 
     # ── reading ──────────────────────────────────────────────────────────────
-
-    def lines(self, query: Query) -> list[Line]:
-        """Rows of a list."""
-        return [Line(n, began, line, marks, bool(c)) for n, began, line, marks, c in self._asked(*listed(query))]
-
-    def rows(self, query: Query) -> list[Recorded]:
-        """The same with all there is."""
-        return [self._with_bodies(values) for values in self._asked(*whole(query))]
-
-    def sessions(self, query: Query) -> list[Session]:
-        """Sessions, the one last heard of first."""
-        found = self._asked(*sessions(query))
-        return [Session(*values[:5], *map(int, values[5:7]), values[7]) for values in found]  # type: ignore[call-arg]
-
-    def get(self, number: int) -> Recorded | None:
-        """The exchange of this number."""
-        found = self._asked(*one(number))
-        return self._with_bodies(found[0]) if found else None
-
-    def _with_bodies(self, values: Sequence[Any]) -> Recorded:
-        number, row = made(values)
-        hashes = row.bodies.split()
-        apart = dict(self._asked(*bodies_asked(row.day, hashes))) if hashes else {}
-        return Recorded(number=number, row=row, apart=apart)
 
     def _asked(self, text: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
         question: Any = text.format(position="strpos", joined="string_agg", comma=", ''").replace("?", "%s")

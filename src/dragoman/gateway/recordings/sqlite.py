@@ -13,23 +13,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
-from .store import FOREIGN, Line, Rejected, Session, Unavailable
-from .table import (
-    BODIES,
-    COLUMNS,
-    EXCHANGES,
-    NAMES,
-    Query,
-    Recorded,
-    StoredRow,
-    listed,
-    made,
-    one,
-    sessions,
-    values_of,
-    whole,
-)
-from .table import bodies as bodies_asked
+from .reader import StoreReader
+from .store import FOREIGN, Rejected, Unavailable
+from .table import BODIES, COLUMNS, EXCHANGES, NAMES, StoredRow, values_of
 
 T = TypeVar("T")
 APPLICATION = 0x44524752
@@ -62,7 +48,7 @@ AWAY = "the file of recordings {path} cannot be used: {error}; see that its disk
 DATA = (sqlite3.DataError, sqlite3.IntegrityError, sqlite3.InterfaceError, OverflowError, UnicodeError)
 
 
-class SqliteStore:
+class SqliteStore(StoreReader):
     """The file at `path`."""
 
     def __init__(self, path: Path) -> None:
@@ -90,29 +76,6 @@ class SqliteStore:
         self._done(lambda database: database.execute("PRAGMA incremental_vacuum").fetchall())
 
     # ── reading ──────────────────────────────────────────────────────────────
-
-    def lines(self, query: Query) -> list[Line]:
-        """Rows of a list."""
-        return [Line(int(n), began, line, marks, bool(c)) for n, began, line, marks, c in self._asked(*listed(query))]
-
-    def rows(self, query: Query) -> list[Recorded]:
-        """The same with all there is."""
-        return [self._with_bodies(values) for values in self._asked(*whole(query))]
-
-    def sessions(self, query: Query) -> list[Session]:
-        """Sessions, the one last heard of first."""
-        return [Session(*values) for values in self._asked(*sessions(query))]
-
-    def get(self, number: int) -> Recorded | None:
-        """The exchange of this number."""
-        found = self._asked(*one(number))
-        return self._with_bodies(found[0]) if found else None
-
-    def _with_bodies(self, values: Sequence[Any]) -> Recorded:
-        number, row = made(values)
-        hashes = row.bodies.split()
-        apart = dict(self._asked(*bodies_asked(row.day, hashes))) if hashes else {}
-        return Recorded(number=number, row=row, apart=apart)
 
     def _asked(self, text: str, values: Sequence[Any]) -> list[Any]:
         if not self.path.exists():
