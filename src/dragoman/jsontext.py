@@ -37,6 +37,19 @@ def to_json(value: Any) -> str:
         raise UsageError(f"not JSON: {error}; give numbers that are finite and plain values") from error
 
 
+def exact_json(value: Any) -> bytes | None:
+    """JSON of `value`, by which it is known again; None for what JSON does not say as it is.
+
+    Any mapping is an object there, and any tuple an array.
+    """
+    try:
+        dump, options = _engine()
+        written: bytes = dump(value, _as_dict, options)
+    except (TypeError, RecursionError):
+        return None
+    return written if b"null" not in written or _is_finite(value) else None
+
+
 DIGITS = bytes.maketrans(b"123456789", b"0" * 9)
 LONG_NUMBER = b"0" * 16
 """Digits, all of them written as 0, that a 64-bit reader may not keep."""

@@ -16,6 +16,7 @@ from contextlib import suppress
 from functools import wraps
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar, cast
 
+from .jsontext import exact_json, from_json
 from .types import EMPTY_OBJECT_SCHEMA, Media, Message, Opaque, Reasoning, Text, Tool, ToolCall, ToolChoice, ToolResult
 
 K = TypeVar("K", bound=Hashable)
@@ -237,28 +238,27 @@ def fields(*names: str) -> Memo:
 def _tools_content(things: Things) -> tuple[Hashable, int] | None:
     """What tools say, of those without fields of a wire; each has a name of its own."""
     (tools,) = things
-    told = [
-        (tool.name, tool.description, None if tool.parameters is EMPTY_OBJECT_SCHEMA else tool.parameters, tool.strict)
-        for tool in tools
-        if not tool.metadata
-    ]
+    told = tuple([(tool.name, tool.description, tool.strict) for tool in tools if not tool.metadata])
     if len(told) < len(tools) or len({one[0] for one in told}) < len(told):
         return None
-    return _content((told,))
+    schemas = exact_json([0 if tool.parameters is EMPTY_OBJECT_SCHEMA else tool.parameters for tool in tools])
+    if schemas is None:
+        return None
+    return (told, schemas), len(schemas) + sum([len(name) + len(about or "") for name, about, _ in told])
 
 
-def _tools_copied(key: tuple[bytes, Things]) -> Things:
-    told = marshal.loads(key[0])
+def _tools_copied(key: tuple[Things, bytes]) -> Things:
+    told, schemas = key
     return (
         FrozenTools(
             [
                 Tool(
                     name=name,
                     description=about,
-                    parameters=EMPTY_OBJECT_SCHEMA if given is None else given,
+                    parameters=EMPTY_OBJECT_SCHEMA if type(given) is int else given,
                     strict=strict,
                 )
-                for name, about, given, strict in told
+                for (name, about, strict), given in zip(told, from_json(schemas), strict=True)
             ]
         ),
     )

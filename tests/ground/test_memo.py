@@ -31,11 +31,12 @@ from dragoman.memo import (
     memoize,
     per_object,
 )
+from dragoman.memo import frozen as freeze
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE
 from dragoman.schema.definitions import tools as read_definitions
 from dragoman.turn.machine import turn
-from dragoman.types import Message, Request, Tool
+from dragoman.types import EMPTY_OBJECT_SCHEMA, Message, Request, Tool
 
 SCHEMA: dict[str, Any] = {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}
 PAIR = (
@@ -246,3 +247,31 @@ def test_an_object_is_remembered_by_its_identity() -> None:
     assert (make(one), make([1]), make(one)) == (1, 2, 1)
     objects = [[n] for n in range(OBJECTS)]
     assert [make(thing) for thing in objects][-1] == make(objects[-1]) == len(made)
+
+
+def given(schema: dict[str, Any]) -> tuple[Tool, ...]:
+    return (Tool(name="a", description="do", parameters=schema),)
+
+
+def test_given_tools_are_known_by_what_they_say() -> None:
+    schema = {"type": "object", "properties": {"x": {"default": None, "enum": [1, None]}}}
+    first = freeze(given(schema))
+    assert freeze(given(deepcopy(schema))) is first
+    assert first == given(schema)
+    schema["properties"] = {}
+    assert first != given(schema)
+
+
+@pytest.mark.parametrize("values", [(1, 1.0, True, "1"), ({}, EMPTY_OBJECT_SCHEMA), (2**70, 2**70 + 1)])
+def test_given_tools_that_differ_are_apart(values: tuple[Any, ...]) -> None:
+    made = [freeze(given({"const": value} if not isinstance(value, Mapping) else value)) for value in values]
+    assert len({id(one) for one in made}) == len(values)
+    assert [one[0].parameters for one in made] == [
+        {"const": value} if not isinstance(value, Mapping) else value for value in values
+    ]
+
+
+@pytest.mark.parametrize("odd", [float("nan"), 2**70, object()])
+def test_schemas_that_json_does_not_say_stay_as_they_are(odd: Any) -> None:
+    tools = given({"const": odd})
+    assert freeze(tools) is tools

@@ -85,7 +85,10 @@ def _written(body: dict[str, Any]) -> bytes:
     """`body` as JSON; what comes with every request is written already (`Written`)."""
     parts: list[bytes] = []
     for key in [key for key, value in body.items() if type(value) is Written]:
-        parts += (f',"{key}":'.encode(), body.pop(key).json)
+        parts.append(f',"{key}":['.encode())
+        for piece in body.pop(key).pieces:
+            parts += (piece, b",")
+        parts[-1] = b"]" if parts[-1] == b"," else parts[-1] + b"]"
     fields = to_json(body)[:-1].encode()
     if not body and parts:
         parts[0] = parts[0][1:]

@@ -15,7 +15,6 @@ from typing import Any, NamedTuple
 from ...conversation.cache_markers import CacheMode
 from ...conversation.grown import Grown, behind, by_growth, grown
 from ...errors import CodecError
-from ...jsontext import to_json
 from ...memo import JSON_MESSAGES, TOOLS, FrozenTools, fields, memoize
 from ...types import (
     EMPTY_OBJECT_SCHEMA,
@@ -51,7 +50,7 @@ from ..shared.requests import nearest_choice, split_system, with_quirks
 from ..shared.results import Pairing
 from ..shared.spec import PLAIN, Quirks, Unsupported, WireFields, extra_for, own, wire_fields
 from ..shared.tools import Found, definition, foreign_tools, interleaved, read_once, read_tool
-from ..shared.written import Written, joined_json
+from ..shared.written import Pieces, Written, joined_json, written_once
 from ..typed.table import apart, typed_tools, written
 from .messages_blocks import MARKER, NAME, read_blocks, write_message
 from .toolsets import canonical_calls
@@ -332,7 +331,7 @@ class _Wires(NamedTuple):
     """The messages but the last, their JSON and how many blocks of theirs bear a marker; the last, which may go on."""
 
     settled: tuple[dict[str, Any], ...] = ()
-    json: bytes = b""
+    json: Pieces = ()
     marked: int = 0
     last: tuple[dict[str, Any], ...] = ()
     answering: bool = False
@@ -356,7 +355,7 @@ def _wires(messages: Sequence[Message], start: int, known: _Wires | None, quirks
             wires.append({"role": role, "content": blocks or joined(message.parts), **left})
         answering = message.role == "tool" and bool(blocks)
     settled = wires[:-1]
-    json = joined_json(known.json, settled) if type(messages) is Grown else b""
+    json = joined_json(known.json, settled) if type(messages) is Grown else ()
     marked = known.marked + sum("cache_control" in block for block in _blocks(settled))
     return _Wires((*known.settled, *settled), json, marked, (*wires[-1:],), answering)
 
@@ -371,7 +370,7 @@ def _blocks(messages: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
 @memoize(TOOLS)
 def _written_once(tools: tuple[Tool, ...], mode: CacheMode) -> list[Any]:
     listed = _marked(list(written(NAME, tools, write_tool)), mode)
-    return Written(listed, to_json(listed).encode()) if type(tools) is FrozenTools else listed
+    return written_once(listed) if type(tools) is FrozenTools else listed
 
 
 def _marked(tools: list[Any], mode: CacheMode) -> list[Any]:
@@ -398,7 +397,7 @@ def _marked_messages(
         wires = _wires_of_known(turns, quirks)
         carrying = sum("cache_control" in block for block in (*system, *_blocks(wires.last)))
         if wires.marked + carrying <= limit:
-            return Written((*wires.settled, *wires.last), b"[" + joined_json(wires.json, wires.last) + b"]")
+            return Written((*wires.settled, *wires.last), joined_json(wires.json, wires.last))
     fresh = _wires((*turns,), 0, None, quirks)
     listed = [*fresh.settled, *fresh.last]
     cap_markers([*system, *_blocks(listed)], limit)

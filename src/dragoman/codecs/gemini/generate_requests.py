@@ -15,7 +15,6 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from ...conversation.grown import Grown, behind, by_growth
-from ...jsontext import to_json
 from ...memo import TOOLS, FrozenTools, fields, memoize
 from ...schema.validation import standard
 from ...types import (
@@ -60,7 +59,7 @@ from ..shared.results import Pairing, marked, results_apart, results_first, tool
 from ..shared.spec import PLAIN, TOOLSET, TYPED, Quirks, WireFields, extra_for, own, seal_of, sealed, wire_fields
 from ..shared.tools import Found, foreign_tools, interleaved, read_once, read_tool
 from ..shared.turn_runs import TurnForm, read_turns
-from ..shared.written import Written, joined_json
+from ..shared.written import Pieces, Written, joined_json, written_once
 from ..typed.table import apart, typed_tools, written
 
 NAME = "gemini"
@@ -360,7 +359,7 @@ def _write_tools(tools: tuple[Tool, ...], foreign: Any) -> list[Any]:
 @memoize(TOOLS)
 def _written_once(tools: tuple[Tool, ...]) -> list[Any]:
     listed = _declared(tools)
-    return Written(listed, to_json(listed).encode()) if type(tools) is FrozenTools and listed else listed
+    return written_once(listed) if type(tools) is FrozenTools and listed else listed
 
 
 def _declared(tools: Iterable[Tool]) -> list[dict[str, Any]]:
@@ -412,7 +411,7 @@ class _Contents(NamedTuple):
     """The contents but for the last, and their JSON; the last, which may go on, and whether it holds only answers."""
 
     settled: tuple[dict[str, Any], ...] = ()
-    json: bytes = b""
+    json: Pieces = ()
     last: tuple[dict[str, Any], ...] = ()
     answering: bool = False
 
@@ -420,7 +419,7 @@ class _Contents(NamedTuple):
 def _write_contents(messages: Sequence[Message], quirks: Quirks) -> list[dict[str, Any]]:
     made = _contents(messages, quirks)
     listed = [*made.settled, *made.last]
-    return Written(listed, b"[" + joined_json(made.json, made.last) + b"]") if type(messages) is Grown else listed
+    return Written(listed, joined_json(made.json, made.last)) if type(messages) is Grown else listed
 
 
 @by_growth
@@ -439,7 +438,7 @@ def _contents(messages: Sequence[Message], start: int, known: _Contents | None, 
             contents.append({"role": "model" if message.role == "assistant" else "user", "parts": parts})
         answering = message.role == "tool"
     settled = contents[:-1]
-    json = joined_json(known.json, settled) if type(messages) is Grown else b""
+    json = joined_json(known.json, settled) if type(messages) is Grown else ()
     return _Contents((*known.settled, *settled), json, (*contents[-1:],), answering)
 
 

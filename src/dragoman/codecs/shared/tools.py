@@ -13,12 +13,11 @@ from typing import Any
 
 from ...conversation.grown import Grown, by_growth
 from ...errors import CodecError
-from ...jsontext import to_json
 from ...memo import TOOLS, FrozenTools, fields, memoize
 from ...types import EMPTY_OBJECT_SCHEMA, NOTHING, JsonObject, Request, Tool
 from .body import an_object, items, mapping, name_at, object_at, objects, plain, rest, string_at, switch_at
 from .spec import TYPED, WireFields, own, wire_fields
-from .written import Written
+from .written import written_once
 
 Found = tuple[tuple[Tool, ...], list[Any] | None]
 """Tools, and the list they stand in with null for each of them; None where nothing else stands there."""
@@ -121,7 +120,7 @@ def write_tools(tools: tuple[Tool, ...], write: Callable[[Tool], dict[str, Any]]
 @memoize(TOOLS)
 def _written_once(tools: tuple[Tool, ...], write: Callable[[Tool], dict[str, Any]]) -> list[Any]:
     listed = [write(tool) for tool in tools]
-    return Written(listed, to_json(listed).encode()) if type(tools) is FrozenTools else listed
+    return written_once(listed) if type(tools) is FrozenTools else listed
 
 
 # ── functions ────────────────────────────────────────────────────────────────
