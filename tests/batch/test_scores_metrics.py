@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import repeat
 from typing import Any
 
 import pytest
@@ -16,12 +17,11 @@ from dragoman.batch.scores.compare import (
     changes,
     compared,
     differences,
-    merged,
     regressions,
 )
 from dragoman.batch.scores.interval import of_f1, of_mean, sign_test, wilson
 from dragoman.batch.scores.measure import Measure
-from dragoman.batch.scores.metrics import METRICS, tally
+from dragoman.batch.scores.metrics import METRICS, Metric, Tally, counted
 from dragoman.batch.scores.possible import Expectation
 from dragoman.batch.scores.sample import Gold, Sample
 from dragoman.types import Tool, Verdict
@@ -49,9 +49,12 @@ def sample(*calls: JudgedCall, gold: Gold | None = None, id: str = "1", **more: 
     return Sample(id, calls, (LOOK, ANY), gold, **more)
 
 
+def tally(metric: Metric, rows: Iterable[Sample], others: Iterable[Sample | None] = repeat(None)) -> Tally:
+    return Counter(word for pair in zip(rows, others, strict=False) for word in counted(metric, *pair))
+
+
 def scored(metric: str, *samples: Sample, baseline: Sequence[Sample] = ()) -> dict[str, Measure]:
-    others: list[Sample | None] = [*baseline] or [None] * len(samples)
-    told = tally(METRICS[metric], zip(samples, others, strict=True))
+    told = tally(METRICS[metric], samples, baseline or repeat(None))
     return {measure.name: measure for measure in METRICS[metric].sum(told)}
 
 
@@ -158,9 +161,8 @@ samples = st.builds(lambda calls, gold: sample(*calls, gold=gold), st.lists(writ
 @given(st.lists(samples, max_size=12), st.integers(0, 12), st.sampled_from(sorted(METRICS)))
 def test_a_corpus_scores_the_same_however_it_is_cut(rows: list[Sample], at: int, name: str) -> None:
     metric = METRICS[name]
-    whole = tally(metric, ((row, None) for row in rows))
-    pieces = [tally(metric, ((row, None) for row in part)) for part in (rows[at:], rows[:at])]
-    assert metric.sum(whole) == metric.sum(merged(pieces))
+    pieces = tally(metric, rows[at:]) + tally(metric, rows[:at])
+    assert metric.sum(tally(metric, rows)) == metric.sum(pieces)
 
 
 # ── intervals and comparisons ────────────────────────────────────────────────

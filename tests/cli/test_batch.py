@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 from dragoman.batch.formats.table import ROWS
+from dragoman.cli.batch import COMMANDS
 
 from .conftest import Run
 
@@ -113,3 +117,11 @@ def test_a_report_shows_a_run_and_what_changed(run: Run, tmp_path: Path) -> None
     assert "not_an_object" in again.err
     halved = run("batch", "lint", file, "--workers", 1, "--sample", 0.5, "--report", old)
     assert halved.code == 0, halved.err
+
+
+def test_a_command_loads_no_templates_before_a_page_is_written() -> None:
+    modules = ", ".join(f"dragoman.cli.batch.{name}" for name in COMMANDS)
+    code = f"import {modules}, sys; print({{'jinja2', 'ray', 'pyarrow'}} & set(sys.modules))"
+    environment = {k: v for k, v in os.environ.items() if not k.startswith(("COV_", "PYTEST"))}
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
+    assert run.stdout.strip() == "set()"

@@ -18,7 +18,7 @@ from .formats.spec import Demands
 from .judging.row_judge import Outcome, judge
 from .options import DEFAULTS, Options
 from .result import JudgedCall
-from .row_json import dumps, text
+from .row_json import text
 
 if TYPE_CHECKING:
     import pyarrow
@@ -139,6 +139,3 @@ def call_as_json(one: JudgedCall) -> dict[str, Any]:
         "json_before": one.json_before, "valid_before": one.valid_before, "valid_after": one.valid_after,
         "faults": list(one.faults),
     }  # fmt: skip
-
-
-__all__ = ["COLUMNS", "arrow", "batch_of", "dumps", "judge_batch", "raw_batch", "raw_schema", "record", "schema"]

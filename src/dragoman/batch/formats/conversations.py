@@ -14,7 +14,7 @@ from typing import Any
 from ...dialects.writing.render import Unrenderable, render
 from ...types import ToolCall
 from ..row_json import BadRow, loads, text
-from .chat import TOOL_KEYS, a_call, flagged, from_text, in_form, others, sorted_fields, tools_of, written_tools
+from .chat import TOOL_KEYS, a_call, flagged, in_form, others, sorted_fields, tools_of, written_tools
 from .chat_row import TRAIN, Chat, ChatRow, a_list, a_text, an_object, paired, results_apart, said
 from .spec import Demands, Format
 
@@ -381,5 +381,3 @@ DIALECT = Format(
     sample='{"messages":[{"role":"user","content":"hi"},{"role":"assistant","content":"<tool_call>\\n{\\"name\\": \\"f\\", \\"arguments\\": {\\"a\\": 1}}\\n</tool_call>"},{"role":"tool","content":"7"},{"role":"assistant","content":"Seven."}],"tools":[{"name":"f","parameters":{"type":"object","properties":{"a":{"type":"integer"}}}}]}',
     source="docs/dialects.md",
 )  # fmt: skip
-
-__all__ = ["DIALECT", "HERMES", "LLAMAFACTORY", "SHAREGPT", "TOOLACE", "TOOLBENCH", "from_text"]

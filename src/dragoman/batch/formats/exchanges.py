@@ -8,7 +8,7 @@ Sources: OpenTelemetry GenAI semantic conventions; OpenInference spec; Langfuse,
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ...codecs import CODECS
@@ -313,5 +313,3 @@ LOG = Format(
     sample='{"id":"l1","input":{"messages":[{"role":"user","content":"hi"}],"tools":[{"type":"function","function":{"name":"f"}}]},"output":{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]},"tags":{}}',
     source="https://docs.litellm.ai/docs/proxy/logging_spec",
 )  # fmt: skip
-
-__all__ = ["ANTHROPIC", "LOG", "OPENINFERENCE", "OTEL", "Sequence", "unflattened"]

@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ..row_json import BadRow, loads, text
-from .chat import GOLD, a_call, chats, from_text, in_form, listed_tools, others, sorted_fields
+from ..row_json import BadRow, loads
+from .chat import GOLD, a_call, chats, in_form, listed_tools, others, sorted_fields
 from .chat_row import Chat, ChatRow, a_list, a_text, an_object, call, paired, said
 from .conversations import plain_text, tools_in_text
 from .spec import Demands, Format
@@ -242,5 +242,3 @@ BFCL_RESULT = Format(
     name="bfcl_result", fits=_fits_bfcl_result, read=_read_bfcl_result,
     sample='{"id":"simple_python_0","result":[{"f":"{\\"a\\":1}"}]}', source=BFCL.source,
 )  # fmt: skip
-
-__all__ = ["BFCL", "BFCL_ANSWER", "BFCL_RESULT", "GLAIVE", "WHEN2CALL", "XLAM", "from_text", "text"]

@@ -9,7 +9,7 @@ import hashlib
 import re
 from typing import Any
 
-from ..formats.chat_row import Chat, ChatRow
+from ..formats.chat_row import ChatRow
 from ..formats.conversations import plain_text
 from ..formats.losses import normal
 from ..judging.row_judge import Outcome
@@ -53,6 +53,3 @@ def _ordered(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _ordered(value[key]) for key in sorted(value)}
     return [_ordered(one) for one in value] if isinstance(value, list) else value
-
-
-__all__ = ["SIZE", "Chat", "calls_of", "key_of", "questions", "signatures"]

@@ -7,7 +7,6 @@ less is better) by more than the tolerance, and a measure that one run lacks is 
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
@@ -119,11 +118,3 @@ def _place(group: str, metric: str, name: str) -> str:
 def regressions(found: Iterable[Difference], tolerance: float) -> list[Difference]:
     """Those that became worse by more than the tolerance."""
     return [one for one in found if one.by < -tolerance]
-
-
-def merged(tallies: Iterable[Tally]) -> Tally:
-    """The sum of tallies."""
-    total: Tally = Counter()
-    for one in tallies:
-        total.update(one)
-    return total

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import chain
 from math import comb
 from typing import TypeAlias, get_args
 
@@ -43,11 +42,6 @@ class Metric:
     count: Count
     sum: Sum
     needs: str = ""
-
-
-def tally(metric: Metric, pairs: Iterator[tuple[Sample, Sample | None]]) -> Tally:
-    """What a metric counts of these samples, each with its baseline or None."""
-    return Counter(chain.from_iterable(counted(metric, sample, other) for sample, other in pairs))
 
 
 def counted(metric: Metric, sample: Sample, baseline: Sample | None = None) -> Iterator[str]:

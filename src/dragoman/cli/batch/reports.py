@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import click
 
-from ...batch.report.page import page
+PAGE = "...batch.report.page"
+"""Imported when a page is written: Jinja would slow the start of every command."""
 
 
 def write_report(path: str, made: Mapping[str, Any]) -> None:
     """Write a report: a page where the name ends with .html, else JSON."""
     is_page = path.endswith((".html", ".htm"))
-    told = page(made) if is_page else json.dumps(made, indent=1, ensure_ascii=False) + "\n"
+    told = import_module(PAGE, __package__).page(made) if is_page else json.dumps(made, indent=1, ensure_ascii=False) + "\n"
     Path(path).write_text(told, encoding="utf-8")
 
 
