@@ -13,6 +13,7 @@ from typing import Any
 
 from dragoman import codecs, dialects
 from dragoman.batch.codes import CODES
+from dragoman.batch.formats.spec import ANY
 from dragoman.batch.formats.table import ROWS as CORPORA
 from dragoman.batch.scores.metrics import METRICS
 from dragoman.codecs.fidelity.losses import request_losses
@@ -179,12 +180,15 @@ def _corpora() -> str:
         (
             [
                 f"`{row.name}`", "yes" if row.write is not None else "", row.demands.arguments, row.demands.parallel,
-                row.demands.ids, row.demands.tools, f"`{row.demands.dialect}`" if row.demands.dialect else "",
-                row.source,
+                row.demands.ids, row.demands.tools, _in_text(row.demands.dialect), row.source,
             ]
             for row in CORPORA
         ),
     )  # fmt: skip
+
+
+def _in_text(dialect: str) -> str:
+    return "any dialect" if dialect == ANY else code(dialect) if dialect else ""
 
 
 def _codes() -> str:

@@ -12,6 +12,7 @@ from dragoman.batch.formats.table import ROWS
 from dragoman.batch.judging.row_judge import judge, judge_row
 from dragoman.batch.options import Options
 from dragoman.batch.result import RowVerdict
+from dragoman.dialects.writing.render import render
 from dragoman.schema.definitions import tools as read_tools
 from dragoman.types import IssueKind, ToolCall
 
@@ -141,3 +142,35 @@ def test_given_tools_are_those_of_rows_that_declare_none() -> None:
 
 def test_nothing_is_mended_where_nothing_may_be() -> None:
     assert judge(row(calling(native(arguments="{'city':'Oslo'}"))), Options(repair=False)).verdict is RowVerdict.REFUSED
+
+
+SPOKEN = [
+    "hermes",
+    "pythonic",
+    "llama3_json",
+    "mistral",
+    "qwen3_coder",
+    "react",
+    "deepseek_v3",
+    "kimi_k2",
+    "nemotron_toolcall",
+]
+
+
+@pytest.mark.parametrize("dialect", SPOKEN)
+@pytest.mark.parametrize("column", ["raw_output", "result"])
+def test_calls_in_text_are_the_usual_form_of_answers(column: str, dialect: str) -> None:
+    """What a model wrote is kept as it was spoken: only a mend is a repair."""
+    text = render([ToolCall(id="1", name="get_weather", arguments={"city": "Oslo"})], dialect)
+    about = {"id": "simple_1"} if column == "result" else {}
+    found = judge(json.dumps({**about, column: text, "tools": [TOOL]}).encode(), Options(tools=read_tools([TOOL])))
+    assert (found.verdict, found.repairs) == (RowVerdict.OK, ()), found.findings
+    assert [(call.name, call.arguments, call.valid_before) for call in found.calls] == [
+        ("get_weather", {"city": "Oslo"}, True)
+    ]
+
+
+def test_a_mended_call_of_an_answer_is_a_repair() -> None:
+    text = "<tool_call>{'name': 'get_weather', 'arguments': {'city': 'Oslo',}}</tool_call>"
+    found = judge(json.dumps({"raw_output": text, "tools": [TOOL]}).encode())
+    assert (found.verdict, [one.code for one in found.repairs]) == (RowVerdict.REPAIRED, ["mended_call"])

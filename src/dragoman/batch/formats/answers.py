@@ -13,7 +13,7 @@ from typing import Any
 from ..row_json import BadRow
 from .chat import TOOL_KEYS, sorted_fields, tools_of
 from .chat_row import ChatRow, a_text, said
-from .spec import Format
+from .spec import ANY, Demands, Format
 
 TEXTS = ("raw_output", "text", "completion", "response", "output")
 """Columns of the text, the first that there is."""
@@ -47,7 +47,7 @@ def _read(obj: dict[str, Any]) -> ChatRow:
 
 
 ANSWER = Format(
-    name="answer", fits=_fits, read=_read,
+    name="answer", fits=_fits, read=_read, demands=Demands(dialect=ANY),
     sample='{"raw_output":"No.","tools":[{"name":"f","parameters":{"type":"object","properties":{"a":{"type":"integer"}}}}],"expected_possible":[]}',
     source="bench/real.py; docs/recall.md",
 )  # fmt: skip

@@ -15,7 +15,7 @@ from ..row_json import BadRow, loads
 from .chat import GOLD, a_call, chats, in_form, listed_tools, others, sorted_fields
 from .chat_row import Chat, ChatRow, a_list, a_text, an_object, call, paired, said
 from .conversations import plain_text, tools_in_text
-from .spec import Demands, Format
+from .spec import ANY, Demands, Format
 
 # ── xLAM ─────────────────────────────────────────────────────────────────────
 
@@ -239,6 +239,6 @@ BFCL_ANSWER = Format(
     sample='{"id":"simple_python_0","ground_truth":[{"f":{"a":[1,""]}}]}', source=BFCL.source,
 )  # fmt: skip
 BFCL_RESULT = Format(
-    name="bfcl_result", fits=_fits_bfcl_result, read=_read_bfcl_result,
+    name="bfcl_result", fits=_fits_bfcl_result, read=_read_bfcl_result, demands=Demands(dialect=ANY),
     sample='{"id":"simple_python_0","result":[{"f":"{\\"a\\":1}"}]}', source=BFCL.source,
 )  # fmt: skip

@@ -14,6 +14,9 @@ from typing import Any, Literal
 from ..options import Options
 from .chat_row import ChatRow
 
+ANY = "any"
+"""The dialect of formats that hold what models wrote, each in its own."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Demands:
@@ -24,7 +27,7 @@ class Demands:
     `ids`        "any", "nine" (nine letters or digits, Mistral), "none" (the format has no place for ids)
     `turns`      "free", or "alternate": user and assistant by turns, the first one the user's
     `tools`      the column of tools: a "list", a JSON "string", in the system "text", or "none"
-    `dialect`    the dialect of calls where they stand in text, "" where they do not
+    `dialect`    the dialect of calls where they stand in text, `ANY` where each model speaks its own, "" elsewhere
     `train`      the key of a message that says whether it is learnt from, "" for none
     """
 

@@ -16,6 +16,7 @@ from ...dialects.engine.parsed import Parsed
 from ...dialects.engine.parser import parse
 from ...jsontext import dumps
 from ...types import Issue, IssueKind, Report, ToolCall, Verdict
+from ..formats.spec import ANY
 from ..options import Options
 from ..result import Finding, JudgedCall, Repair
 from .toolset import Toolset
@@ -61,8 +62,9 @@ def read_text(
     dialect: str = "", shown: Sequence[str] = (), finish: str | None = None,
 ) -> Spoken:  # fmt: skip
     """What a model wrote; `dialect` is how this corpus writes calls, `shown` the results it was shown."""
+    prompted = "" if dialect == ANY else dialect
     parsed = parse(
-        text, tools=tools.tools, doubt=options.doubt, prompted_dialect=dialect, shown=shown, finish_reason=finish
+        text, tools=tools.tools, doubt=options.doubt, prompted_dialect=prompted, shown=shown, finish_reason=finish
     )
     findings = [_finding(issue, path) for issue in parsed.issues]
     judged = [_refused(issue, message) for issue in parsed.issues if issue.kind in REFUSALS]
@@ -84,9 +86,9 @@ USUAL: Mapping[str, frozenset[str]] = {"pythonic": frozenset({"python_word", "qu
 def _as_usual(call: ToolCall, dialect: str) -> ToolCall:
     """The call; as written well where all that was mended is how this corpus writes."""
     report = call.report
-    if report is None or not report.edits or report.dialect != dialect:
+    if report is None or not report.edits or dialect not in (ANY, report.dialect):
         return call
-    if {edit.kind for edit in report.edits} <= USUAL.get(dialect, frozenset()):
+    if {edit.kind for edit in report.edits} <= USUAL.get(report.dialect, frozenset()):
         return replace(call, report=replace(report, edits=(), verdict=Verdict.ACCEPTED))
     return call
 

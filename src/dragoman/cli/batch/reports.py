@@ -16,8 +16,10 @@ PAGE = "...batch.report.page"
 
 def write_report(path: str, made: Mapping[str, Any]) -> None:
     """Write a report: a page where the name ends with .html, else JSON."""
-    is_page = path.endswith((".html", ".htm"))
-    told = import_module(PAGE, __package__).page(made) if is_page else json.dumps(made, indent=1, ensure_ascii=False) + "\n"
+    if path.endswith((".html", ".htm")):
+        told = import_module(PAGE, __package__).page(made)
+    else:
+        told = json.dumps(made, indent=1, ensure_ascii=False) + "\n"
     Path(path).write_text(told, encoding="utf-8")
 
 
