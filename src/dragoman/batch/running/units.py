@@ -9,18 +9,19 @@ units are all rows of the files, each once; memory is bounded by the longest row
 from __future__ import annotations
 
 import gzip
-import hashlib
 import io
 import json
-import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from ...errors import UsageError
 from ..arrow import NO_ARROW
 from ..row_json import BadRow, dumps, loads
+from .documents import BLANK, Elements, rows_of
+from .skipped import Skipped
 
 UNIT = 16 << 20
 """Bytes of a unit of JSON lines."""
@@ -28,7 +29,6 @@ CHUNK = 4 << 20
 LEAST = 64 << 10
 HEAD = 1 << 20
 """Bytes by which it is told what a file is."""
-LARGEST_DOCUMENT = 1 << 30
 ROWS_AT_ONCE = 512
 SUFFIXES = (".jsonl", ".json", ".ndjson", ".gz", ".zst", ".parquet", ".traj")
 GZIP, ZSTD, PARQUET, BOM = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PAR1", b"\xef\xbb\xbf"
@@ -114,7 +114,7 @@ def kind_of(file: Path) -> tuple[str, str]:
         start = stream.read(HEAD)
     text = start.removeprefix(BOM).lstrip()
     if text[:1] == b"[":
-        return "document", packing
+        return "document" if _is_list(text) else "lines", packing
     line = text.partition(b"\n")[0]
     if text[:1] == b"{" and len(line) < len(text) and not _is_json(line) and _is_document(text):
         return "document", packing
@@ -127,6 +127,15 @@ def _is_json(line: bytes) -> bool:
     except BadRow as why:
         return why.code != "not_json"
     return True
+
+
+def _is_list(text: bytes) -> bool:
+    """Is this a list, or the beginning of one, with nothing behind it but lists?  Lines of lists are lines."""
+    elements = Elements(io.BytesIO(text), 0, len(text))
+    for _ in elements:
+        pass
+    left = elements.left.lstrip(BLANK)
+    return not left or (left[:1] == b"[" and not _is_json(text.partition(b"\n")[0]))
 
 
 def _is_document(text: bytes) -> bool:
@@ -253,7 +262,7 @@ def split(stream: IO[bytes], offset: int, end: int | None, max_row: int) -> Iter
                 return
             if not number and skipped is not None:
                 skipped.add(piece)
-                yield skipped.row(begin)
+                yield Raw(begin, *skipped.stretch)
                 begin, skipped = begin + skipped.size + 1, None
                 continue
             line = carry + piece if not number and carry else piece
@@ -266,28 +275,9 @@ def split(stream: IO[bytes], offset: int, end: int | None, max_row: int) -> Iter
         carry = rest
     if end is None or begin < end:
         if skipped is not None:
-            yield skipped.row(begin)
+            yield Raw(begin, *skipped.stretch)
         else:
             yield from _row(begin, carry, max_row)
-
-
-class Skipped:
-    """A line that is too long to be held: its size and its hash go on."""
-
-    def __init__(self, data: bytes) -> None:
-        self.size = 0
-        self._hash = hashlib.sha256()
-        self._head = data[:200]
-        self.add(data)
-
-    def add(self, data: bytes) -> None:
-        """More of the line."""
-        self.size += len(data)
-        self._hash.update(data)
-
-    def row(self, offset: int) -> Raw:
-        """The row that it is."""
-        return Raw(offset, self._head, self.size, self._hash.hexdigest())
 
 
 def _row(offset: int, line: bytes, max_row: int) -> Iterator[Raw]:
@@ -295,37 +285,27 @@ def _row(offset: int, line: bytes, max_row: int) -> Iterator[Raw]:
         line = line.removeprefix(BOM)
     if line and not line.isspace():
         if len(line) > max_row:
-            yield Skipped(line).row(offset)
+            yield Raw(offset, *Skipped(line).stretch)
         else:
             yield Raw(offset, line, len(line))
 
 
 def _document(unit: Unit, max_row: int) -> Iterator[Raw]:
-    size = os.stat(unit.source).st_size
-    if size > LARGEST_DOCUMENT:
-        raise UsageError(f"{unit.source} is one JSON value of {size >> 20} MB; write it as JSON lines, a row each")
     with unpacked(unit.source, unit.packing) as stream:
-        data = stream.read().removeprefix(BOM)
-    try:
-        value = loads(data)
-    except BadRow:
-        yield from split(io.BytesIO(data), 0, None, max_row)  # lines after all, or one row that says what is wrong
+        begin = _begin(stream.read(HEAD))
+    found = rows_of(partial(unpacked, unit.source, unit.packing), begin, max_row)
+    if found is None:
+        with unpacked(unit.source, unit.packing) as stream:
+            yield from split(stream, 0, None, max_row)  # lines after all, or one row that says what is wrong
         return
-    for number, one in enumerate(elements(value)):
-        line = dumps(one)
-        yield from (raw._replace(offset=number) for raw in _row(number + 1, line, max_row))
+    for number, stretch in enumerate(found):
+        yield Raw(number, *stretch)
 
 
-def elements(value: Any) -> list[Any]:
-    """The rows that a JSON document holds: those of a list, the runs of a file of runs, or itself."""
-    if isinstance(value, list):
-        return value
-    if isinstance(value, dict):
-        for key in ("simulations", "data", "rows", "train", "conversations_list"):
-            if isinstance(value.get(key), list) and "messages" not in value:
-                about = {k: v for k, v in value.items() if k in ("info",)}
-                return [{**about, **one} if isinstance(one, dict) else one for one in value[key]]
-    return [value]
+def _begin(head: bytes) -> int:
+    """Where the first byte stands that says something."""
+    text = head.removeprefix(BOM)
+    return len(head) - len(text.lstrip())
 
 
 def _from_groups(unit: Unit, max_row: int) -> Iterator[Raw]:
