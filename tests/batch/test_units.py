@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from dragoman.batch.options import Options
 from dragoman.batch.running.engine import run
 from dragoman.batch.running.job import Job
-from dragoman.batch.running.units import files_of, kind_of, plan, rows
+from dragoman.batch.running.sources import sources_of
+from dragoman.batch.running.units import kind_of, plan, rows
 from dragoman.errors import UsageError
 
 LINES = st.lists(st.binary(max_size=40).map(lambda b: b.replace(b"\n", b" ")), max_size=30)
@@ -54,9 +55,9 @@ def test_packed_files_and_documents_are_found_by_their_bytes(tmp_path: Path) -> 
     (tmp_path / "list.jsonl").write_bytes(b'[{"a":1},\n {"a":2}]')
     (tmp_path / "one.jsonl").write_bytes(b'{\n "simulations": [{"a":1}, {"a":2}]}')
     (tmp_path / "plain.parquet").write_bytes(body)
-    kinds = {path.name: kind_of(path) for path in files_of([tmp_path])}
+    kinds = {path.name: kind_of(path) for path in sources_of([tmp_path])}
     assert kinds == {"gz.jsonl": ("lines", "gzip"), "list.jsonl": ("document", ""), "one.jsonl": ("document", ""), "plain.parquet": ("lines", "")}
-    for path in files_of([tmp_path]):
+    for path in sources_of([tmp_path]):
         assert [json.loads(raw.data) for unit in plan([path]) for raw in rows(unit, 1 << 20)] == [{"a": 1}, {"a": 2}], path
 
 
@@ -94,9 +95,9 @@ def test_limits_take_the_first_rows(tmp_path: Path) -> None:
 
 def test_folders_without_rows_say_so(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="holds no file"):
-        files_of([tmp_path])
+        sources_of([tmp_path])
     with pytest.raises(UsageError, match="no file"):
-        files_of([tmp_path / "x"])
+        sources_of([tmp_path / "x"])
 
 
 POISON = [

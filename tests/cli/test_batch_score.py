@@ -18,7 +18,8 @@ from typing import Any
 import pytest
 
 from dragoman.batch.running.scoring import Scoring, count_unit, score
-from dragoman.batch.running.units import files_of, plan
+from dragoman.batch.running.sources import sources_of
+from dragoman.batch.running.units import plan
 from tests.support.places import RECORDINGS, ROOT
 
 from .conftest import Outcome, Run
@@ -174,7 +175,7 @@ def test_units_counted_apart_score_as_all_together(tmp_path: Path) -> None:
     whole = lines(tmp_path / "whole.jsonl", rows)
     apart = score([str(tmp_path / f"{part}.jsonl") for part in range(4)], Scoring(), workers=2)
     assert apart == score([str(whole)], Scoring())
-    [unit] = plan(files_of([whole]))
+    [unit] = plan(sources_of([whole]))
     assert count_unit(unit, Scoring())["rows"][""] == {"read": 40, "scored": 40}
 
 

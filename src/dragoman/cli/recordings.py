@@ -21,7 +21,7 @@ from ..dialects.learning.outputs import Sample, samples_of
 from ..errors import UsageError
 from ..gateway.inspector.export import dialect_vector
 from ..gateway.inspector.restored import restored
-from ..gateway.recordings.store import is_postgres, open_store
+from ..gateway.recordings.store import is_store, open_store
 from ..gateway.recordings.table import Query
 
 API = "/inspect/api"
@@ -30,7 +30,6 @@ MOST_STEPS = 64
 """So many steps of one exchange are asked for: retries, re-asks, runs of tools."""
 MOST_SAMPLES = 60
 """More outputs show no more of a dialect."""
-SQLITE = b"SQLite format 3\0"
 NONE = "{place} holds no output with tools; let a model answer through `dragoman serve --inspect` first"
 
 
@@ -42,27 +41,16 @@ def recorded(place: str, key: str = "", model: str = "") -> tuple[Sample, ...]:
     address = place.startswith(("http://", "https://"))
     if address:
         rows = _asked(place, key, model)
-    elif _is_store(place):
+    elif is_store(place):
         rows = _stored(place, model)
     else:
         rows = (row for row in _in_file(place) if model in str(row.get("source")))
     wanted = ({**row, "calls": None} for row in rows if row.get("text") and row.get("tools"))
-    newest = address or _is_store(place)
+    newest = address or is_store(place)
     found = list(islice(wanted, MOST_SAMPLES) if newest else deque(wanted, MOST_SAMPLES))
     if not found:
         raise click.UsageError(NONE.format(place=place))
     return samples_of(found)
-
-
-def _is_store(place: str) -> bool:
-    """Is it a database of recordings?"""
-    if is_postgres(place):
-        return True
-    try:
-        with Path(place).open("rb") as file:
-            return file.read(len(SQLITE)) == SQLITE
-    except OSError:
-        return False
 
 
 def _stored(place: str, model: str) -> Iterator[Mapping[str, Any]]:

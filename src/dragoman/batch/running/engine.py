@@ -20,7 +20,8 @@ from . import local
 from .files import replace_text
 from .job import Job
 from .merge import beside, finish
-from .units import UNIT, Unit, files_of, plan
+from .sources import Source, as_described, described, sources_of
+from .units import UNIT, Unit, plan
 from .work import recorded
 
 LEFT = "{work} holds {done} of {all} units of an unfinished run; add --resume to go on, or --overwrite to begin anew"
@@ -56,16 +57,18 @@ def run(
 
     Raises `UsageError` for what was left by a run and is not to be gone on with, and for inputs that changed meanwhile.
     """
-    files = files_of(inputs)
+    sources = sources_of(inputs)
     if job.output:
         job = replace(job, work=str(beside(Path(job.output), "parts").with_suffix("")))
-        _check_places(job, files, resume=resume, overwrite=overwrite)
-        if resume and not job.report and (done := _finished(job, files)) is not None:
+        _check_places(job, sources, resume=resume, overwrite=overwrite)
+        if resume and not job.report and (done := _finished(job, sources)) is not None:
             return done
+        if resume:
+            sources = _as_begun(job, sources)
         if overwrite and not resume:
             shutil.rmtree(job.work, ignore_errors=True)
-    units = plan(files, unit_bytes, limit)
-    records = dict(_begun(units, job, files, resume=resume)) if job.output else {}
+    units = plan(sources, unit_bytes, limit)
+    records = dict(_begun(units, job, sources, resume=resume)) if job.output else {}
     todo = [unit for unit in units if unit.index not in records]
     work = engine or (lambda units, job: local.run(units, job, workers))
     sizes = _sizes(units)
@@ -74,7 +77,7 @@ def run(
         records[record["unit"]["index"]] = record
         progress.step(record)
     ordered = [records[unit.index] for unit in units]
-    told = finish(job, ordered, _inputs(files, ordered))
+    told = finish(job, ordered, _inputs(sources, ordered))
     return {**told, "summary": _summary(ordered, told["totals"])} if job.report else told
 
 
@@ -125,34 +128,43 @@ def _sizes(units: Sequence[Unit]) -> list[int]:
 # ── what an earlier run left ─────────────────────────────────────────────────
 
 
-def _check_places(job: Job, files: Sequence[Path], *, resume: bool, overwrite: bool) -> None:
+def _check_places(job: Job, sources: Sequence[Source], *, resume: bool, overwrite: bool) -> None:
     output = Path(job.output)
-    if output.resolve() in {file.resolve() for file in files}:
+    if output.resolve() in {Path(str(source)).resolve() for source in sources}:
         raise UsageError(f"{output} is an input too; give the output another name")
     if output.exists() and not overwrite and not resume:
         raise UsageError(TAKEN.format(output=output))
 
 
-def _finished(job: Job, files: Sequence[Path]) -> dict[str, Any] | None:
+def _finished(job: Job, sources: Sequence[Source]) -> dict[str, Any] | None:
     """The manifest of this very run, where it came to its end and its files are there."""
     try:
         told: dict[str, Any] = json.loads(beside(Path(job.output), "manifest").read_text(encoding="utf-8"))
         sizes = {name: Path(job.output).with_name(name).stat().st_size for name in told["outputs"]}
     except (OSError, ValueError, KeyError):
         return None
-    same = told["digest"] == job.digest and [(one["path"], one["bytes"]) for one in told["inputs"]] == [
-        (str(file), file.stat().st_size) for file in files
-    ]
+    inputs = [{key: value for key, value in one.items() if key != "rows_sha256"} for one in told["inputs"]]
+    same = told["digest"] == job.digest and inputs == [described(source) for source in sources]
     whole = sizes == {name: file["bytes"] for name, file in told["outputs"].items()}
     return told if same and whole and not Path(job.work).exists() else None
 
 
+def _as_begun(job: Job, sources: Sequence[Source]) -> list[Source]:
+    """The sources as the run that is gone on with found them."""
+    try:
+        told = json.loads((Path(job.work) / "plan.json").read_text(encoding="utf-8"))["inputs"]
+        left = {one["path"]: one for one in told}
+    except (OSError, ValueError, KeyError, TypeError):
+        return list(sources)
+    return [as_described(source, left.get(str(source), {})) for source in sources]
+
+
 def _begun(
-    units: Sequence[Unit], job: Job, files: Sequence[Path], *, resume: bool
+    units: Sequence[Unit], job: Job, sources: Sequence[Source], *, resume: bool
 ) -> Iterator[tuple[int, dict[str, Any]]]:
     """The units that are done already; the folder of parts is this job's afterwards."""
     work = Path(job.work)
-    told = {"job": job.digest, "units": _digest(units), "inputs": [[str(f), f.stat().st_size] for f in files]}
+    told = {"job": job.digest, "units": _digest(units), "inputs": [described(source) for source in sources]}
     plan_file = work / "plan.json"
     if plan_file.exists():
         done = len(list(work.glob("part-*.json")))
@@ -175,11 +187,11 @@ def _digest(units: Sequence[Unit]) -> str:
     return hashlib.sha256(json.dumps([unit.as_json() for unit in units]).encode()).hexdigest()
 
 
-def _inputs(files: Sequence[Path], records: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+def _inputs(sources: Sequence[Source], records: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Each file with its size, and the hash of the hashes of its rows."""
     made = []
-    for file in files:
-        own = [record["input"] for record in records if record["unit"]["source"] == str(file)]
+    for source in sources:
+        own = [record["input"] for record in records if record["unit"]["source"] == str(source)]
         digest = hashlib.sha256("".join(own).encode()).hexdigest()
-        made.append({"path": str(file), "bytes": file.stat().st_size, "rows_sha256": digest})
+        made.append({**described(source), "rows_sha256": digest})
     return made

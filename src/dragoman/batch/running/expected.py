@@ -25,7 +25,8 @@ from ..scores.metrics import CLASSES
 from ..scores.possible import Expectation, Possible
 from ..scores.sample import Gold, Sample
 from .keys import questions
-from .units import Raw, files_of, plan, rows
+from .sources import sources_of
+from .units import Raw, plan, rows
 
 IDS = ("custom_id", "id", "uuid", "task_id", "instance_id", "request_id")
 TASKS = ("task_id", "instance_id")
@@ -78,7 +79,7 @@ def judged(raw: Raw, source: str, options: Options, expected: Expected | None) -
 def _judged(
     inputs: Iterable[str], options: Options, expected: Expected | None = None
 ) -> Iterator[tuple[ChatRow, Outcome]]:
-    for unit in plan(files_of(inputs)) if inputs else ():
+    for unit in plan(sources_of(inputs)) if inputs else ():
         for raw in rows(unit, options.max_row):
             outcome = judged(raw, unit.source, options, expected)
             if outcome.chat is not None:

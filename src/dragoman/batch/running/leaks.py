@@ -14,7 +14,8 @@ from ..judging.row_judge import Outcome, judge
 from ..options import Options
 from ..row_json import text
 from .keys import calls_of, questions
-from .units import files_of, plan, rows
+from .sources import sources_of
+from .units import plan, rows
 
 LEAST_WORDS = 4
 Pairs = tuple[tuple[str, str], ...]
@@ -41,7 +42,7 @@ def _key(kind: str, told: object) -> str:
 def evaluation(inputs: Iterable[str | Path], options: Options) -> Pairs:
     """The keys of evaluation data: of a row with calls those of both, of a question alone its own."""
     found: dict[str, str] = {}
-    for unit in plan(files_of(inputs)):
+    for unit in plan(sources_of(inputs)):
         for raw in rows(unit, options.max_row):
             outcome = judge(raw.data, options, (unit.source, raw.offset))
             keys = list(marks(outcome))

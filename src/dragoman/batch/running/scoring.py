@@ -21,7 +21,8 @@ from ..scores.compare import changes, compared
 from ..scores.metrics import METRICS, Tally, counted
 from ..scores.sample import Sample
 from .expected import Expected, judged, sample_of
-from .units import Unit, files_of, plan, rows
+from .sources import sources_of
+from .units import Unit, plan, rows
 
 Tallies: TypeAlias = dict[str, dict[str, Tally]]
 """Group → metric → what was counted; under `COMPARED` what became better or worse than the baseline."""
@@ -57,7 +58,7 @@ def score(inputs: Iterable[str], scoring: Scoring, workers: int = 1) -> dict[str
     Gives `scores` (group → metric → measures, the group "" being all), `compared` (changes against the baseline) and
     `rows` (read, scored).  Raises `UsageError` for a metric that was asked for and lacks what it needs.
     """
-    units = plan(files_of(inputs))
+    units = plan(sources_of(inputs))
     total: Tallies = defaultdict(lambda: defaultdict(Counter))
     for told in _counted(units, scoring, workers):
         for group, metrics in told.items():

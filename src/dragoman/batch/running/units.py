@@ -1,9 +1,10 @@
-"""Files of rows, cut into units of work that anybody can do alone, in any order, on any machine that sees the files.
+"""Sources of rows, cut into units of work that anybody can do alone, in any order, on any machine that sees them.
 
 JSON lines are cut into ranges of bytes: a unit owns the lines that *start* in it.  A packed file and a JSON document
-are one unit each, Parquet is cut by row groups.  What a file is, is told by its first bytes and not by its name.
-Knows files; nothing of what rows mean.  Contract: the same files and sizes give the same units, and the rows of all
-units are all rows of the files, each once; memory is bounded by the longest row that is allowed.
+are one unit each, Parquet is cut by row groups, a store of recordings by their numbers.  What a file is, is told by its
+first bytes and not by its name.  Knows sources; nothing of what rows mean.
+Contract: the same sources and sizes give the same units, and the rows of all units are all rows, each once; memory is
+bounded by the longest row that is allowed.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import gzip
 import io
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import IO, Any, NamedTuple
@@ -21,7 +22,8 @@ from ...errors import UsageError
 from ..arrow import NO_ARROW
 from ..row_json import BadRow, dumps, loads
 from .documents import BLANK, Elements, rows_of
-from .skipped import Skipped
+from .skipped import Skipped, held
+from .sources import Source, Store, recorded_rows
 
 UNIT = 16 << 20
 """Bytes of a unit of JSON lines."""
@@ -30,7 +32,8 @@ LEAST = 64 << 10
 HEAD = 1 << 20
 """Bytes by which it is told what a file is."""
 ROWS_AT_ONCE = 512
-SUFFIXES = (".jsonl", ".json", ".ndjson", ".gz", ".zst", ".parquet", ".traj")
+RECORDINGS = 2000
+"""Numbers of a unit of recordings."""
 GZIP, ZSTD, PARQUET, BOM = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PAR1", b"\xef\xbb\xbf"
 
 
@@ -38,8 +41,9 @@ GZIP, ZSTD, PARQUET, BOM = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PAR1", b"\xef\xbb
 class Unit:
     """A unit: its number, the file, what of it, and how it is packed.
 
-    `kind` is "lines" (bytes `start` to `end`), "document" (a JSON value of the whole file) or "groups" (the Parquet row
-    groups `start` to `end`, of which the first row has the number `first`); `most` is how many rows of it are wanted.
+    `kind` is "lines" (bytes `start` to `end`), "document" (a JSON value of the whole file), "groups" (the Parquet row
+    groups `start` to `end`, of which the first row has the number `first`) or "recordings" (those numbered `start` to
+    `end`, of the store at `address`, which is shown to nobody); `most` is how many rows of it are wanted.
     """
 
     index: int
@@ -50,10 +54,11 @@ class Unit:
     end: int = 0
     first: int = 0
     most: int | None = None
+    address: str = field(default="", repr=False)
 
     def as_json(self) -> dict[str, Any]:
-        """The unit as plain data."""
-        return asdict(self)
+        """The unit as it is written down."""
+        return {key: value for key, value in asdict(self).items() if key != "address"}
 
 
 class Raw(NamedTuple):
@@ -68,30 +73,20 @@ class Raw(NamedTuple):
 # ── planning ─────────────────────────────────────────────────────────────────
 
 
-def files_of(inputs: Iterable[str | Path]) -> list[Path]:
-    """The files among `inputs`; of a folder all that look like rows, by name.  Raises `UsageError` for none."""
-    found: list[Path] = []
-    for given in map(Path, inputs):
-        if given.is_dir():
-            inside = sorted(p for p in given.rglob("*") if p.name.endswith(SUFFIXES) and p.is_file())
-            if not inside:
-                raise UsageError(f"{given} holds no file that ends in {', '.join(SUFFIXES)}; name the files")
-            found += inside
-        elif given.is_file():
-            found.append(given)
-        else:
-            raise UsageError(f"there is no file {given}; check the path")
-    return found
-
-
-def plan(files: Sequence[Path], size: int = UNIT, limit: int | None = None) -> list[Unit]:
-    """The units of `files`, in order; with a `limit`, those that hold the first so many rows."""
-    units = [unit for file in files for unit in _units(file, max(1, size))]
+def plan(sources: Sequence[Source], size: int = UNIT, limit: int | None = None) -> list[Unit]:
+    """The units of `sources`, in order; with a `limit`, those that hold the first so many rows."""
+    units = [unit for source in sources for unit in _units(source, max(1, size))]
     numbered = [replace(unit, index=i) for i, unit in enumerate(units)]
     return numbered if limit is None else list(_limited(numbered, limit))
 
 
-def _units(file: Path, size: int) -> Iterator[Unit]:
+def _units(source: Source, size: int) -> Iterator[Unit]:
+    if isinstance(source, Store):
+        for last in range(source.last, source.first - 1, -RECORDINGS):
+            first = max(last - RECORDINGS + 1, source.first)
+            yield Unit(0, source.name, "recordings", start=first, end=last, address=source.address)
+        return
+    file = source
     kind, packing = kind_of(file)
     if kind == "groups":
         yield from _groups(file)
@@ -333,4 +328,9 @@ def _plain(value: Any) -> Any:
     return value if value is None or isinstance(value, str | int | float | bool) else str(value)
 
 
-_KINDS = {"lines": _lines, "document": _document, "groups": _from_groups}
+def _recorded(unit: Unit, max_row: int) -> Iterator[Raw]:
+    for number, line in recorded_rows(unit.address, unit.start, unit.end):
+        yield Raw(number, *held(line, max_row))
+
+
+_KINDS = {"lines": _lines, "document": _document, "groups": _from_groups, "recordings": _recorded}

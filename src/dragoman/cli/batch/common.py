@@ -32,12 +32,26 @@ from ...batch.running.job import Job
 from ...batch.running.leaks import evaluation
 from ...batch.running.on_ray import Ray
 from ...batch.running.work import Stopped
+from ...gateway.recordings.store import is_store
 from ..inputs import name, read_dialect, read_text, read_tools
 from ..interrupts import interruptible
 from ..outputs import print_json, print_table
 from .reports import earlier, write_report
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+class Rows(click.Path):
+    """A file or folder of rows that is there, or the address of a store of recordings."""
+
+    def __init__(self) -> None:
+        super().__init__(exists=True)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        return value if isinstance(value, str) and is_store(value) else super().convert(value, param, ctx)
+
+
+ROWS = Rows()
 
 
 def row_options(command: Command) -> Command:
@@ -97,7 +111,7 @@ def output_options(command: Command) -> Command:
         click.option("--redact", is_flag=True, help="Blot out what looks like a key."),
         click.option("--dedup", type=click.Choice(["none", "rows", "calls", "questions"]), default="none",
                      show_default=True, help="What makes two rows the same; the first one stays."),
-        click.option("--without", multiple=True, metavar="EVAL", type=click.Path(exists=True),
+        click.option("--without", multiple=True, metavar="EVAL", type=ROWS,
                      help="Set aside what stands in this evaluation data (repeatable)."),
         click.option("--on-error", type=click.Choice(["quarantine", "stop"]), default="quarantine", show_default=True,
                      help="Fate of the run when a row is set aside."),

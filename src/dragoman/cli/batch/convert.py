@@ -8,13 +8,13 @@ import click
 
 from ...batch.formats.table import FORMATS
 from ...batch.formats.writing import check_target
-from .common import do, job_of, options_of, output_options, row_options, run_options, tell
+from .common import ROWS, do, job_of, options_of, output_options, row_options, run_options, tell
 
 TARGETS = ", ".join(name for name, row in FORMATS.items() if row.write is not None)
 
 
 @click.command(name="convert")
-@click.argument("inputs", nargs=-1, required=True, type=click.Path(exists=True))
+@click.argument("inputs", nargs=-1, required=True, type=ROWS)
 @click.option("--to", required=True, metavar="FORMAT",
               help=f"Format to write: {TARGETS}; or sft, dpo: without what was refused, or in pairs with it.")
 @click.option("--keep", type=click.Choice(["strict", "repaired", "all"]), default="all", show_default=True,
@@ -23,7 +23,7 @@ TARGETS = ", ".join(name for name, row in FORMATS.items() if row.write is not No
 @run_options
 @row_options
 def command(inputs: tuple[str, ...], *, to: str, keep: str, **asked: Any) -> None:
-    """Write every row of INPUTS (files or folders) in FORMAT.
+    """Write every row of INPUTS (files, folders, stores of recordings) in FORMAT.
 
     Each row is read back: what does not come back is counted, and listed row by row in FILE.notes.jsonl.
     """

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from itertools import islice
-from pathlib import Path
 from typing import Any
 
 import click
@@ -14,10 +13,11 @@ from ...batch.codes import CODES
 from ...batch.judging.row_judge import Outcome, judge
 from ...batch.options import Options
 from ...batch.result import RowVerdict
-from ...batch.running.units import Unit, files_of, plan, rows
+from ...batch.running.sources import Source, described, sources_of
+from ...batch.running.units import Unit, plan, rows
 from ..outputs import print_json, print_table
 from ..progress import one_line
-from .common import options_of, row_options
+from .common import ROWS, options_of, row_options
 
 SAMPLE = 1000
 SHOWN_ROWS = 5
@@ -25,20 +25,20 @@ BAD = frozenset({RowVerdict.BROKEN, RowVerdict.REFUSED})
 
 
 @click.command(name="inspect")
-@click.argument("inputs", nargs=-1, required=True, type=click.Path(exists=True))
+@click.argument("inputs", nargs=-1, required=True, type=ROWS)
 @click.option("--sample", default=SAMPLE, show_default=True, metavar="N", help="Rows that are looked at.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @row_options
 def command(inputs: tuple[str, ...], *, sample: int, as_json: bool, **asked: Any) -> None:
-    """Say what the rows of INPUTS (files or folders) are.
+    """Say what the rows of INPUTS (files, folders, stores of recordings) are.
 
     The rows are taken from the beginning, the middle and the end of what is there.
     """
     options = options_of(asked)
-    files = files_of(inputs)
-    units = plan(files, size=1 << 20)
+    sources = sources_of(inputs)
+    units = plan(sources, size=1 << 20)
     outcomes = [judge_raw(raw, unit.source, options) for unit, raw in _sampled(units, sample)]
-    told = summary(files, outcomes)
+    told = summary(sources, outcomes)
     if as_json:
         print_json(told)
     else:
@@ -60,11 +60,11 @@ def _sampled(units: list[Unit], sample: int) -> Iterator[tuple[Unit, Any]]:
             yield unit, raw
 
 
-def summary(files: list[Path], outcomes: list[Outcome]) -> dict[str, Any]:
+def summary(sources: list[Source], outcomes: list[Outcome]) -> dict[str, Any]:
     """What is told of a sample, as plain data."""
     bad = [one for one in outcomes if one.verdict in BAD]
     return {
-        "files": len(files), "bytes": sum(file.stat().st_size for file in files), "rows": len(outcomes),
+        "files": len(sources), "bytes": sum(described(one)["bytes"] for one in sources), "rows": len(outcomes),
         "formats": dict(Counter(one.form.name if one.form else "unknown" for one in outcomes).most_common()),
         "verdicts": dict(Counter(str(one.verdict) for one in outcomes).most_common()),
         "calls": sum(len(one.calls) for one in outcomes),

@@ -8,16 +8,17 @@ import click
 
 from ...batch.judging.row_judge import judge
 from ...batch.running.leaks import evaluation, marks
-from ...batch.running.units import files_of, plan, rows
+from ...batch.running.sources import sources_of
+from ...batch.running.units import plan, rows
 from ..outputs import print_json
-from .common import options_of, row_options
+from .common import ROWS, options_of, row_options
 
 SHOWN = 20
 
 
 @click.command(name="leak")
-@click.argument("train", nargs=-1, required=True, type=click.Path(exists=True))
-@click.option("--against", multiple=True, required=True, metavar="EVAL", type=click.Path(exists=True),
+@click.argument("train", nargs=-1, required=True, type=ROWS)
+@click.option("--against", multiple=True, required=True, metavar="EVAL", type=ROWS,
               help="Evaluation data (repeatable).")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print JSON: every pair.")
 @row_options
@@ -31,7 +32,7 @@ def command(
     options = options_of(asked)
     known = dict(evaluation(against, options))
     pairs, count = [], 0
-    for unit in plan(files_of(train)):
+    for unit in plan(sources_of(train)):
         for raw in rows(unit, options.max_row):
             count += 1
             outcome = judge(raw.data, options, (unit.source, raw.offset))

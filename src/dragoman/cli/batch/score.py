@@ -14,7 +14,7 @@ from ...batch.scores.compare import differences, regressions
 from ...batch.scores.metrics import METRICS
 from ..interrupts import interruptible
 from ..outputs import print_json, print_table
-from .common import options_of, row_options
+from .common import ROWS, options_of, row_options
 from .reports import earlier, write_report
 
 
@@ -26,10 +26,10 @@ def _define(ctx: click.Context, _: click.Parameter, asked: bool) -> None:
 
 
 @click.command(name="score")
-@click.argument("pred", nargs=-1, required=True, type=click.Path(exists=True))
-@click.option("--gold", multiple=True, metavar="FILE", type=click.Path(exists=True),
+@click.argument("pred", nargs=-1, required=True, type=ROWS)
+@click.option("--gold", multiple=True, metavar="FILE", type=ROWS,
               help="What is right: questions with tools, possible answers, or right conversations (repeatable).")
-@click.option("--baseline", multiple=True, metavar="FILE", type=click.Path(exists=True),
+@click.option("--baseline", multiple=True, metavar="FILE", type=ROWS,
               help="Answers of another model or server to the same questions (repeatable).")
 @click.option("--metric", "metrics", multiple=True, type=click.Choice(list(METRICS)),
               help="A score (repeatable). Default: all that the rows allow.")
@@ -53,7 +53,7 @@ def command(
     by: str | None, diff: str | None, tolerance: float, fail_under: tuple[str, ...], reports: tuple[str, ...],
     workers: int, as_json: bool, **asked: Any,
 ) -> None:  # fmt: skip
-    """Score the answers in PRED (files or folders).
+    """Score the answers in PRED (files, folders, stores of recordings).
 
     Text is read and repaired as `clean` would; schema scores say both, before and after repair.
     """

@@ -18,6 +18,8 @@ from .table import Query, Recorded, StoredRow
 
 POSTGRES = ("postgresql", "postgres")
 SQLITE = "sqlite"
+SQLITE_HEAD = b"SQLite format 3\0"
+"""How an SQLite file begins."""
 NO_DRIVER = "recordings in PostgreSQL need psycopg: pip install 'dragoman[postgres]'"
 NO_STORE = "{where!r} is no store of recordings; give postgresql://user@host/database, or the path of an SQLite file"
 FOREIGN = "{path} is no file of recordings; name another path, or remove it"
@@ -82,6 +84,27 @@ class RecordingStore(Protocol):
 def is_postgres(where: str) -> bool:
     """Is this the address of a PostgreSQL database?"""
     return urlsplit(where).scheme in POSTGRES
+
+
+def is_store(where: str) -> bool:
+    """Is this the address of a database, or the path of an SQLite file that is there?"""
+    if urlsplit(where).scheme in {*POSTGRES, SQLITE}:
+        return True
+    try:
+        with Path(where).open("rb") as file:
+            return file.read(len(SQLITE_HEAD)) == SQLITE_HEAD
+    except OSError:
+        return False
+
+
+def without_password(where: str) -> str:
+    """The address as it may be shown and written down."""
+    if not is_postgres(where):
+        return where
+    parts = urlsplit(where)
+    user, at, host = parts.netloc.rpartition("@")
+    query = "&".join(part for part in parts.query.split("&") if "password" not in part.partition("=")[0].casefold())
+    return parts._replace(netloc=f"{user.partition(':')[0]}{at}{host}", query=query).geturl()
 
 
 def open_store(where: str) -> RecordingStore:
