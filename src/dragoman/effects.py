@@ -408,10 +408,12 @@ def relay(
     steps: Machine[T],
     perform: Callable[[Effect], Machine[Any]] | None = None,
     on_step: Callable[[Any], Iterable[Any]] | None = None,
+    at_once: Callable[[list[Any]], Sequence[Any] | None] | None = None,
 ) -> Machine[T]:
     """`steps` as a machine whose effects `perform` replies to whose steps `on_step` passes on; both give more steps.
 
-    Without one of them, its kind passes as it is.
+    Without one of them, its kind passes as it is.  `at_once` is asked first of steps that come as a list: what it gives
+    goes on in their place, None where `on_step` must look at each.
     """
     resume: Callable[[Any], Any] = steps.send
     reply: Any = None
@@ -422,10 +424,12 @@ def relay(
             if not isinstance(step, Effect):
                 if on_step is None:
                     yield step
-                elif type(step) is list:
-                    yield from _passed_on(step, on_step)
-                else:
+                elif type(step) is not list:
                     yield from on_step(step)
+                elif at_once is None or (passed := at_once(step)) is None:
+                    yield from _passed_on(step, on_step)
+                elif passed:
+                    yield passed
                 continue
             try:
                 reply = (yield from perform(step)) if perform is not None else (yield step)

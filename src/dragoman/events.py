@@ -389,36 +389,31 @@ def assemble(events: Iterable[Event]) -> Response:
 
 def replay(response: Response) -> Iterator[Event]:
     """A response as the events of a stream; `assemble(replay(r)) == r`."""
-    yield Started(response.model, response.id)
+    events: list[Event] = [Started(response.model, response.id)]
     index = 0
     previous: Part | None = None
     for part in response.message.parts:
-        if type(part) is type(previous) and isinstance(part, Text | Reasoning) and not previous.metadata:  # type: ignore[union-attr]
-            yield PartEnded()
-        yield from _part_events(part, index)
-        index += isinstance(part, ToolCall)
+        if isinstance(part, ToolCall):
+            events += call_events(part, index)
+            index += 1
+        else:
+            if type(part) is type(previous) and isinstance(previous, Text | Reasoning) and not previous.metadata:
+                events.append(PartEnded())
+            events += _part_events(part)
         previous = part
-    for issue in response.issues:
-        yield IssueReported(issue)
-    for call in response.doubtful:
-        yield CallDoubted(call)
-    yield Ended(response.stop, response.usage, response.extra)
+    events += map(IssueReported, response.issues)
+    events += map(CallDoubted, response.doubtful)
+    events.append(Ended(response.stop, response.usage, response.extra))
+    return iter(events)
 
 
-def _part_events(part: Part, index: int) -> Iterator[Event]:
-    match part:
-        case Text(text):
-            yield TextDelta(text)
-        case Reasoning(text):
-            yield ReasoningDelta(text)
-        case ToolCall():
-            yield from call_events(part, index)
-        case Media() | Opaque():
-            yield PartAdded(part)
-        case _:
-            raise TypeError(f"a response cannot hold {type(part).__name__}; results belong in a message of role 'tool'")
-    if isinstance(part, Text | Reasoning) and part.metadata:
-        yield PartEnded(part.metadata)
+def _part_events(part: Part) -> tuple[Event, ...]:
+    if isinstance(part, Media | Opaque):
+        return (PartAdded(part),)
+    if not isinstance(part, Text | Reasoning):
+        raise TypeError(f"a response cannot hold {type(part).__name__}; results belong in a message of role 'tool'")
+    said = TextDelta(part.text) if isinstance(part, Text) else ReasoningDelta(part.text)
+    return (said, PartEnded(part.metadata)) if part.metadata else (said,)
 
 
 def call_events(call: ToolCall, index: int = 0) -> tuple[CallStarted, CallDelta, CallEnded]:

@@ -337,10 +337,17 @@ class _RelayedTurn:
 
     def relay(self, steps: Machine[Response]) -> Machine[Response]:
         """Run `steps`.  What waits when it fails never goes out."""
-        response = yield from relay(steps, on_step=self._pass_on)
+        response = yield from relay(steps, on_step=self._pass_on, at_once=self._wait if self._whole else None)
         if self._waiting:
             yield self._waiting
         return response
+
+    def _wait(self, steps: list[Any]) -> tuple[()] | None:
+        """Of a whole answer everything waits."""
+        if not EVENTS.issuperset(map(type, steps)):
+            return None
+        self._waiting += steps
+        return ()
 
     def _pass_on(self, event: Event) -> Iterable[Event]:
         if type(event) not in EVENTS:

@@ -21,13 +21,13 @@ from ..effects import Machine, relay
 from ..errors import ProviderError
 from ..events import (
     EVENTS,
-    Assembler,
     CallDoubted,
     CallStarted,
     Ended,
     Event,
     IssueReported,
     TextDelta,
+    assemble,
     call_events,
 )
 from ..types import Issue, IssueKind, Message, Request, Response, Stop, Text, ToolCall, Usage, Verdict
@@ -56,11 +56,11 @@ class _Asking:
         self._request, self._ask, self._budget = request, ask, budget
         self._held: list[Event] = []
         self._calls = 0
-        self._assembler = Assembler()
+        self._passed: list[Event] = []  # what went out; of most answers nobody asks what that was
 
     def run(self) -> Machine[Response]:
         """The one answer."""
-        response = yield from relay(self._ask(self._request), on_step=self._first)
+        response = yield from relay(self._ask(self._request), on_step=self._first, at_once=self._pass)
         if not self._held:
             return response
         doubted = [event for event in self._held if isinstance(event, CallDoubted)]
@@ -88,14 +88,21 @@ class _Asking:
         usage = last.usage + answer.usage if last.usage is not None and answer.usage is not None else last.usage
         return replace(last, usage=usage, issues=(*answer.issues, *last.issues)), agrees(answer)
 
+    def _pass(self, steps: list[Any]) -> list[Any] | None:
+        """The steps as they are, where they are nothing but events and none is in doubt."""
+        if self._held or not EVENTS.issuperset(map(type, steps)) or any(map(_is_doubtful, steps)):
+            return None
+        self._calls += sum([type(step) is CallStarted for step in steps])
+        self._passed += steps
+        return steps
+
     def _first(self, step: Any) -> Iterable[Any]:
         """What of the answer in question may go out now."""
         if type(step) not in EVENTS:
             return (step,)
         self._calls += isinstance(step, CallStarted)
-        doubts = isinstance(step, CallDoubted) or (type(step) is TextDelta and bool(step.doubt))
-        if not self._held and not (doubts and (self._budget.left > 0 or self._is_protocol(step))):
-            self._assembler.add(step)
+        if not self._held and not (_is_doubtful(step) and (self._budget.left > 0 or self._is_protocol(step))):
+            self._passed.append(step)
             return (step,)
         self._held.append(step)
         return ()
@@ -127,7 +134,7 @@ class _Asking:
                 yield from self._emit(*more, replace(event, stop=stop, usage=usage))
             else:
                 yield from self._emit(event)
-        told = self._assembler.response()
+        told = assemble(self._passed)
         every = (*response.issues, *issues)
         return replace(response, message=told.message, stop=stop, usage=usage, issues=every, doubtful=told.doubtful)
 
@@ -136,7 +143,7 @@ class _Asking:
         if verdict.calls or response.calls or response.stop in FINAL_STOPS:
             return self._held, ()
         at = next((n for n, event in enumerate(self._held) if self._is_protocol(event)), None)
-        before = self._assembler.response().text
+        before = assemble(self._passed).text
         if at is None or (verdict.refused and before.strip()):
             return self._held, ()
         rest = self._held[at:]
@@ -148,7 +155,7 @@ class _Asking:
 
     def _emit(self, *events: Event) -> Iterator[Event]:
         for event in events:
-            self._assembler.add(event)
+            self._passed.append(event)
             yield event
 
 
@@ -190,6 +197,10 @@ def _asked(request: Request, response: Response, about: Message) -> Request:
         made = ONLY_THESE.format(calls="; ".join(map(as_words, response.calls)))
         turns.insert(1, Message("user", made))
     return replace(one_choice(request), messages=(*request.messages, *turns))
+
+
+def _is_doubtful(event: Any) -> bool:
+    return type(event) is CallDoubted or (type(event) is TextDelta and event.doubt > 0)
 
 
 def _unheard(step: Any) -> Iterable[Any]:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from operator import is_
 from typing import TypeAlias
 
 from ..codecs.crossing.answers import media_beside
@@ -38,7 +39,7 @@ from ..types import (
     ToolCall,
 )
 from .answer_constraint import AnswerConstraint, AnswerError, as_words, forbidden, written
-from .composer import FINAL_STOPS, AnswerComposer
+from .composer import FINAL_STOPS, AnswerComposer, final_stop
 from .protocol import written_in_protocol
 from .several import further, one_choice
 
@@ -100,7 +101,13 @@ def reask(
     emitted = _unheard_all if quiet else _as_they_come
     budget = reasks if isinstance(reasks, Budget) else Budget(reasks)
     answer = GoodAnswer(request, whole_calls=whole_calls)
-    response = yield from relay(ask(request), on_step=answer.note_step if quiet else answer.stream)
+    if quiet:
+        response = yield from relay(ask(request), on_step=answer.note_step, at_once=answer.note_steps)
+        if (as_it_is := answer.is_good(response)) is not None:
+            return as_it_is
+        answer.catch_up()
+    else:
+        response = yield from relay(ask(request), on_step=answer.stream)
     yield from emitted(answer.take_first(response))
     asked = request
     while answer.errors and not _is_excused(request, response):
@@ -164,6 +171,16 @@ def _is_empty(request: Request, response: Response) -> bool:
     return expects and silent and not media_beside(response.extra)
 
 
+def _is_written(call: ToolCall) -> bool:
+    """Do the arguments stand there as the model wrote them?"""
+    return call.raw is not None and type(call.arguments) is dict
+
+
+def _ending(response: Response, calls: Sequence[ToolCall]) -> Response:
+    stop = final_stop(response.stop, calls=bool(calls))
+    return response if stop is response.stop else replace(response, stop=stop)
+
+
 def _is_blank(part: Part) -> bool:
     return isinstance(part, Text) and not part.text.strip()
 
@@ -211,6 +228,7 @@ class GoodAnswer(AnswerComposer):
         self._reasks = 0
         self._empty = False  # the last answer said nothing
         self._extra: JsonObject = NOTHING
+        self._unread: list[Event] = []  # of an answer that nobody hears
 
     # ── the first answer, and those asked for again ──────────────────────────
 
@@ -221,8 +239,36 @@ class GoodAnswer(AnswerComposer):
 
     def note_step(self, event: Event) -> tuple[()]:
         """Take an event of the first answer; nobody listens."""
-        self.stream(event)
+        self._unread.append(event)
         return ()
+
+    def note_steps(self, events: list[Event]) -> tuple[()]:
+        """The same of several."""
+        self._unread += events
+        return ()
+
+    def catch_up(self) -> None:
+        """Compose what nobody heard, as if somebody did."""
+        unread, self._unread = self._unread, []
+        for event in unread:
+            self.stream(event)
+
+    def is_good(self, response: Response) -> Response | None:
+        """The first answer as it goes out where nothing is wrong with it; None where it is to be composed.
+
+        What would be composed is the same: its calls stand last as they are, and it ends for what it says.
+        """
+        calls, demands = response.calls, self._constraint
+        beside = response.issues or response.doubtful or response.stop is None
+        if beside or demands.demands_form or demands.demands_call or (calls and demands.forbids_calls):
+            return None
+        if not calls:
+            return None if _is_empty(self._request, response) else _ending(response, calls)
+        if len(calls) > 1 and (self._request.parallel is False or len({call.id for call in calls}) < len(calls)):
+            return None
+        if response.message.parts[-len(calls) :] != calls or not all(map(_is_written, calls)):
+            return None
+        return _ending(response, calls) if all(map(is_, map(demands.check, calls), calls)) else None
 
     def note_end(self, event: Ended) -> list[Event]:
         """Keep what the first answer's end holds besides."""

@@ -25,24 +25,11 @@ from ..shared.issues import unsupported
 from ..shared.spec import CHOICES, Codec, Ids, wire_fields
 from .chat_fragments import Fragments
 from .chat_messages import NAME, thinking_text
+from .chat_plain import BODY, CHOICE, MESSAGE, PLAIN_WORDS, plain_answer
 from .chat_requests import decode_request, encode_request
-from .chat_words import STOPS, WORDS, read_usage, write_usage
+from .chat_words import STOPS, read_usage, write_usage
 from .chat_writing import ChunkEncoder, encode_error, encode_response
 
-_BODY = frozenset({"id", "object", "model", "choices", "usage", "created", "obfuscation", "error"})
-_CHOICE = frozenset({"index", "message", "delta", "finish_reason"})
-_MESSAGE = frozenset(
-    {
-        "role",
-        "content",
-        "tool_calls",
-        "function_call",
-        "refusal",
-        "reasoning_content",
-        "reasoning",
-        "reasoning_details",
-    }
-)
 _BARE = frozenset({"index", "delta", "finish_reason", "logprobs"})
 _DELTA = ("choices", 0, "delta")
 _REASONING = ("reasoning_content", "reasoning")
@@ -52,6 +39,8 @@ _REASONING = ("reasoning_content", "reasoning")
 
 def decode_response(body: JsonObject, ids: Ids | None = None) -> Response:
     """The answer in `body`.  Raises `ProviderError` for an error with status 200, `CodecError` for no answer."""
+    if type(body) is dict and (plain := plain_answer(body)) is not None:
+        return plain
     body = an_object(body, "$")
     raise_error(body)
     choices = an_array(body.get("choices"), "$.choices")
@@ -66,7 +55,7 @@ class _Decoder(RunDecoder):
 
     api = NAME
     stops = STOPS
-    plain_words = frozenset(WORDS.values())
+    plain_words = PLAIN_WORDS
     unfinished = "the stream ended without saying why; the answer may be cut short"
     noise = ("obfuscation", "usage")  # of another length in every chunk, against listeners; counts so far
 
@@ -138,7 +127,7 @@ class _Decoder(RunDecoder):
 
     def _about(self, body: JsonObject, *, begins: bool) -> list[Event]:
         """What a chunk says of the answer: the first of them begins it, and the others mostly say the same."""
-        about = rest(body, _BODY)
+        about = rest(body, BODY)
         _gather(self._extra, about)
         if count(body.get("created")):
             self._extra["created"] = body["created"]
@@ -159,7 +148,7 @@ class _Decoder(RunDecoder):
 
     def _choose(self, choice: JsonObject) -> list[Event]:
         delta = mapping(choice.get("delta")) or mapping(choice.get("message"))  # Writer's chunks hold both
-        besides = rest(choice, _CHOICE)
+        besides = rest(choice, CHOICE)
         _gather(self._choice, besides)
         self._word = string(choice.get("finish_reason")) or self._word
         events = self._delta(delta, whole="delta" not in choice)
@@ -177,7 +166,7 @@ class _Decoder(RunDecoder):
         if calls := [given] if isinstance(given, Mapping) and given else items(given):
             events += self._end_run() + (self._fragments.whole(calls) if whole else self._fragments.add(calls))
         events += self._legacy(mapping(delta.get("function_call")))
-        return events + self._beside_delta(rest(delta, _MESSAGE), whole=whole)
+        return events + self._beside_delta(rest(delta, MESSAGE), whole=whole)
 
     def _beside_delta(self, left: JsonObject, *, whole: bool) -> list[Event]:
         """Fields of a message that no event is for: sound, images, a channel.  Each goes out where it came in."""

@@ -18,8 +18,9 @@ from ..shared.issues import wire_fault
 from ..shared.spec import LEGACY, TYPED, WireFields, wire_fields
 from .chat_messages import NAME
 
-_CALL = frozenset({"id", "type", "function", "custom", "index"})
-_FUNCTION = frozenset({"name", "arguments"})
+CALL = frozenset({"id", "type", "function", "custom", "index"})
+FUNCTION = frozenset({"name", "arguments"})
+"""Fields of a call that are read; others go back to the same API."""
 _LEGACY = "legacy"
 
 
@@ -41,7 +42,7 @@ class Fragments:
         for call in calls:
             if isinstance(call, Mapping):
                 name, arguments = _function(call)
-                events += self._calls.whole(string(call.get("id")), name, arguments, _left(call, numbered=True))
+                events += self._calls.whole(string(call.get("id")), name, arguments, left_of(call, numbered=True))
             else:
                 events.append(_no_call(call))
         return events
@@ -77,7 +78,7 @@ class Fragments:
         if key is None:
             self._count += 1
             key = self._count
-            events = self._calls.begin(key, call_id, name, _left(call))
+            events = self._calls.begin(key, call_id, name, left_of(call))
             self._fresh.add(key)
         else:
             events = self._calls.name(key, name)
@@ -137,11 +138,12 @@ def _function(call: JsonObject) -> tuple[str, Any]:
     return string(function.get("name")), function.get("arguments")
 
 
-def _left(call: JsonObject, *, numbered: bool = False) -> JsonObject:
-    others = present(mapping(call.get("function")), _FUNCTION)
+def left_of(call: JsonObject, *, numbered: bool = False) -> JsonObject:
+    """What of a call no value models; `numbered`: its index too."""
+    others = present(mapping(call.get("function")), FUNCTION)
     index = call.get("index") if numbered else None
     custom = "custom" if string(mapping(call.get("custom")).get("name")) else None
-    return wire_fields(NAME, {**rest(call, _CALL), "function": others or None, TYPED: custom, "index": index})
+    return wire_fields(NAME, {**rest(call, CALL), "function": others or None, TYPED: custom, "index": index})
 
 
 def _no_call(call: Any) -> Event:

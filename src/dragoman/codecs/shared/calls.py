@@ -151,7 +151,7 @@ class CallBook:
         if not isinstance(arguments, str):
             self._open[key].value = arguments
             return events
-        if name and _is_sound(arguments):  # as they nearly always are: there is nothing to wait for, or to mend
+        if name and sound(arguments) is not None:  # as they nearly always are: there is nothing to wait for, or to mend
             call = self._live.pop()
             call.ended, self.given = True, self.given + 1
             return [*events, CallDelta(call.index, arguments.strip()), CallEnded(call.index, None, arguments)]
@@ -231,13 +231,13 @@ class CallBook:
         return continuation(emitted, call.growing.close_text(), arguments, dumps)
 
 
-def _is_sound(arguments: str) -> bool:
-    """Is this one strict object, which says something?  (An empty one may be a false start.)"""
+def sound(arguments: str) -> dict[str, Any] | None:
+    """The one strict object that this is, if it says something; else None.  (An empty one may be a false start.)"""
     try:
         value = loads(arguments)
     except ValueError:
-        return False
-    return type(value) is dict and bool(value) and len(arguments) < _LONGEST
+        return None
+    return value if type(value) is dict and value and len(arguments) < _LONGEST else None
 
 
 AFTERWARDS = "text follows the arguments of a call; it was passed over"

@@ -1,0 +1,118 @@
+"""A whole answer of OpenAI's chat API as nearly all are, read at once: one choice, text, calls that are complete.
+
+Knows that one shape; every accent is the decoder's (`chat.py`), which reads an answer as it reads a stream.
+Contract: what the decoder gives, to the order of the fields, or None.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ...types import NOTHING, JsonObject, Part, Reasoning, Response, Stop, Text, ToolCall, Usage
+from ...types import Message as Said
+from ..shared.body import count, counts
+from ..shared.calls import sound
+from ..shared.encoder import final_stop
+from ..shared.spec import WireFields
+from .chat_fragments import CALL, FUNCTION, left_of
+from .chat_messages import NAME
+from .chat_words import STOPS, WORDS, read_usage, write_usage
+
+BODY = frozenset({"id", "object", "model", "choices", "usage", "created", "obfuscation", "error"})
+CHOICE = frozenset({"index", "message", "delta", "finish_reason"})
+MESSAGE = frozenset({
+    "role", "content", "tool_calls", "function_call", "refusal", "reasoning_content", "reasoning", "reasoning_details",
+})  # fmt: skip
+"""Fields that are read; others go to clients of the same API."""
+PLAIN_WORDS = frozenset(WORDS.values())
+_ACCENTS = ("error", "base_resp", "x_groq")
+_SPOKEN = ("function_call", "refusal", "reasoning", "reasoning_details")
+_TEXT = (str, type(None))
+
+
+def plain_answer(body: dict[str, Any]) -> Response | None:
+    """The answer that `body` plainly is; None for any other."""
+    choices = body.get("choices")
+    if type(choices) is not list or len(choices) != 1 or any(map(body.get, _ACCENTS)):
+        return None
+    choice = choices[0]
+    message = choice.get("message") if type(choice) is dict and "delta" not in choice else None
+    if type(message) is not dict or any(map(message.get, _SPOKEN)):
+        return None
+    parts = _parts(message)
+    usage, word = body.get("usage") or {}, choice.get("finish_reason") or ""
+    if parts is None or type(usage) is not dict or type(word) is not str:
+        return None
+    made = sum([type(part) is ToolCall for part in parts])
+    stop = STOPS.get(word.lower(), Stop.END)
+    if stop is Stop.LENGTH and (not parts or type(parts[-1]) is Reasoning):
+        return None
+    spent = {key: value for key, value in usage.items() if value is not None}
+    counted = read_usage(spent) if spent else None
+    model, id_ = body.get("model"), body.get("id")
+    return Response(
+        message=Said("assistant", parts),
+        stop=final_stop(stop, made),
+        usage=counted,
+        model=model if type(model) is str else "",
+        id=id_ if type(id_) is str else "",
+        extra=_left(body, choice, spent, counted),
+    )
+
+
+def _parts(message: dict[str, Any]) -> list[Part] | None:
+    thought, content, calls = message.get("reasoning_content"), message.get("content"), message.get("tool_calls")
+    if type(thought) not in _TEXT or type(content) not in _TEXT:
+        return None
+    parts: list[Part] = []
+    if thought:
+        parts.append(Reasoning(thought))
+    if content:
+        parts.append(Text(content))
+    if not calls:
+        return parts
+    seen: set[str] = set()
+    for one in calls if type(calls) is list else (None,):
+        call = _call(one, seen) if type(one) is dict else None
+        if call is None:
+            return None
+        parts.append(call)
+    return parts
+
+
+def _call(call: dict[str, Any], seen: set[str]) -> ToolCall | None:
+    function, id_ = call.get("function"), call.get("id")
+    if type(function) is not dict or type(id_) is not str or not id_ or id_ in seen or "custom" in call:
+        return None
+    seen.add(id_)
+    name, written = function.get("name"), function.get("arguments")
+    if type(name) is not str or not name or type(written) is not str or written[-1:] != "}" or written[0] != "{":
+        return None
+    arguments = sound(written)
+    if arguments is None:
+        return None
+    plain = "index" not in call and call.keys() <= CALL and function.keys() <= FUNCTION
+    metadata = NOTHING if plain else left_of(call, numbered=True)
+    return ToolCall(id=id_, name=name, arguments=arguments, raw=written, metadata=metadata)
+
+
+def _left(body: dict[str, Any], choice: dict[str, Any], spent: dict[str, Any], counted: Usage | None) -> JsonObject:
+    """What of the answer no value models."""
+    message, word = choice["message"], choice.get("finish_reason")
+    left = {key: value for key, value in body.items() if key not in BODY and value is not None}
+    if count(body.get("created")):
+        left["created"] = body["created"]
+    if spent and not _is_said(spent, counted):
+        left["usage"] = counts(spent)
+    chosen = {key: value for key, value in choice.items() if key not in CHOICE and value is not None}
+    if word and word not in PLAIN_WORDS:
+        chosen["finish_reason"] = word
+    said = {key: value for key, value in message.items() if key not in MESSAGE and value is not None}
+    left |= {key: value for key, value in (("choice", chosen), ("message", said)) if value}
+    return WireFields(NAME, left) if left else NOTHING
+
+
+def _is_said(spent: Mapping[str, Any], counted: Usage | None) -> bool:
+    """Do our counts come out as these?"""
+    return counted is not None and counts(spent) == write_usage(counted)
