@@ -173,6 +173,8 @@ class Sealer:
 
     def response(self, response: Response) -> Response:
         """A whole answer as it goes out."""
+        if response.message.bare and not response.message.reasoning:
+            return response
         parts = [self._part(part) for part in response.message.parts]
         if all(map(is_, parts, response.message.parts)):
             return response

@@ -233,6 +233,9 @@ def crossed_answer(response: Response, api: str) -> Response:
 
 def crossing_of(response: Response, api: str) -> tuple[Response, Response]:
     """The same, and once more with those of its own fields that this does not say: what may be lost."""
+    extra = response.extra
+    if response.message.bare and (not extra or type(extra) is not WireFields or extra.api == api):
+        return response, response  # as nearly all
     metadata = [getattr(part, "metadata", None) for part in response.message.parts]
     foreign = any(isinstance(one, WireFields) and one.api != api for one in (response.extra, *metadata))
     if not foreign and not any(isinstance(part, Opaque | Media) for part in response.message.parts):

@@ -217,7 +217,9 @@ def may_lose(response: Response, codec: Codec) -> bool:
     api = codec.name
     if extra and getattr(extra, "api", api) != api:
         return True
-    return response.stop not in _COMMON_STOPS or any(_is_own(part, api) for part in response.message.parts)
+    if response.stop not in _COMMON_STOPS:
+        return True
+    return not response.message.bare and any(_is_own(part, api) for part in response.message.parts)
 
 
 def _is_own(part: Part, api: str) -> bool:

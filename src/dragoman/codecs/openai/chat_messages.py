@@ -320,6 +320,8 @@ def _write_reasoning(parts: Sequence[Reasoning], quirks: Quirks) -> dict[str, An
 
 def write_call(call: ToolCall, *, custom: bool = False) -> dict[str, Any]:
     """A call in an assistant's message; `custom` says that its tool takes free text."""
+    if not (call.metadata or custom):
+        return {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": arguments_text(call)}}
     left = rest(own(NAME, call.metadata), ("index", LEGACY))
     if custom or TYPED in left:
         given = {"name": call.name, "input": string(call.arguments.get("input"))}

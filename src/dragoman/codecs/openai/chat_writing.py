@@ -32,7 +32,7 @@ PLAIN_REASONING = ("reasoning_content",)
 def encode_response(response: Response, stamp: Stamp = UNSTAMPED, request: Request | None = None) -> dict[str, Any]:
     """The body of a whole answer."""
     left = dict(extra_for(NAME, response.extra))
-    choice, message, usage = (dict(mapping(left.pop(key, None))) for key in ("choice", "message", "usage"))
+    choice, message, usage = [dict(mapping(left.pop(key))) if key in left else {} for key in _PARTS]
     others = items(left.pop(CHOICES, None))
     written = _write_message(response, customs(request))
     declined = response.stop is Stop.REFUSED and "refusal" in written  # a field of its own says so
@@ -49,6 +49,10 @@ def encode_response(response: Response, stamp: Stamp = UNSTAMPED, request: Reque
     return {**left, **body}
 
 
+_PARTS = ("choice", "message", "usage")
+"""Fields of `extra` that say what stands inside an answer."""
+
+
 def _word(stop: Stop | None, calls: int, choice: dict[str, Any]) -> str:
     """Why the answer stopped: the peer's own word, taken out of `choice`, where it still holds."""
     settled_on, word = final_stop(stop, calls), choice.pop("finish_reason", None)
@@ -56,14 +60,17 @@ def _word(stop: Stop | None, calls: int, choice: dict[str, Any]) -> str:
 
 
 def _write_message(response: Response, free: Collection[str]) -> dict[str, Any]:
-    parts = response.message.parts
+    parts, calls = response.message.parts, response.calls
+    if response.message.bare and not response.message.reasoning:
+        made = {"tool_calls": [write_call(call, custom=call.name in free) for call in calls]} if calls else {}
+        return {"role": "assistant", "content": response.message.text or None, **made}
     refusals = [part for part in parts if own(NAME, _metadata(part)).get("type") == "refusal"]
     text = joined([part for part in parts if part not in refusals], "")
     message: dict[str, Any] = {"role": "assistant", "content": text or None}
     if refusals:
         message["refusal"] = joined(refusals, "")
     message |= _write_reasoning([part for part in parts if isinstance(part, Reasoning)])
-    return message | _write_calls(response.calls, free)
+    return message | _write_calls(calls, free)
 
 
 def _write_calls(calls: Sequence[ToolCall], free: Collection[str]) -> dict[str, Any]:

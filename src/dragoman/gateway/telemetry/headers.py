@@ -44,11 +44,17 @@ def unsupported_parameters(issues: Iterable[Issue]) -> list[str]:
     return [path.removeprefix("$.").removeprefix("extra.") for path in paths]
 
 
+_NATIVE = {"x-dragoman-tier": Tier.NATIVE.value}
+"""Of an answer with nothing but calls that nobody had to judge."""
+
+
 def audit(response: Response) -> dict[str, str]:
     """What the calls of an answer went through, as headers; none where there were no calls."""
     if not (response.issues or response.calls or response.doubtful):
         return {}
     known = reports(response)
+    if not (known or response.issues or response.doubtful):
+        return _NATIVE
     values = {
         "x-dragoman-dialect": [report.dialect for report in known],
         "x-dragoman-tier": [(call.report.tier if call.report else Tier.NATIVE).value for call in response.calls],

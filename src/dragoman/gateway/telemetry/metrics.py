@@ -132,7 +132,7 @@ class Metrics:
 
     def attempt_began(self, record: ExchangeRecord, attempt: UpstreamAttempt) -> None:
         """A place is asked; all but that is counted when it has ended."""
-        flying = self._flying[attempt] = self._made["upstream_in_flight_requests"].labels(self._route(attempt.place))
+        flying = self._flying[attempt] = self._of("upstream_in_flight_requests", self._route(attempt.place))
         flying.inc()
 
     def attempt_ended(self, record: ExchangeRecord, attempt: UpstreamAttempt) -> None:
