@@ -148,6 +148,43 @@ def anthropic(talk: Dialogue) -> dict[str, Any]:
     return {"system": talk.system, "messages": made, "tools": tools}
 
 
+def gemini(talk: Dialogue) -> dict[str, Any]:
+    made: list[dict[str, Any]] = []
+    for each in talk.rounds:
+        results = [{"functionResponse": {"name": c.name, "response": {"result": r}}} for c, r in zip(each.calls, each.results, strict=True)]
+        made += [
+            {"role": "user", "parts": [{"text": each.question}]},
+            {"role": "model", "parts": [{"functionCall": {"name": c.name, "args": c.arguments}} for c in each.calls]},
+            {"role": "user", "parts": results}, {"role": "model", "parts": [{"text": each.answer}]},
+        ]  # fmt: skip
+    return {"systemInstruction": {"parts": [{"text": talk.system}]}, "contents": made, "tools": [{"functionDeclarations": talk.tools}]}
+
+
+def responses(talk: Dialogue) -> dict[str, Any]:
+    made: list[dict[str, Any]] = []
+    for number, each in enumerate(talk.rounds):
+        ids = [f"call_{number}_{i}" for i in range(len(each.calls))]
+        made.append({"type": "message", "role": "user", "content": [{"type": "input_text", "text": each.question}]})
+        made += [{"type": "function_call", "call_id": i, "name": c.name, "arguments": json.dumps(c.arguments)} for i, c in zip(ids, each.calls, strict=True)]
+        made += [{"type": "function_call_output", "call_id": i, "output": r} for i, r in zip(ids, each.results, strict=True)]
+        made.append({"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": each.answer}]})
+    return {"model": "m", "instructions": talk.system, "input": made, "tools": [{"type": "function", **tool} for tool in talk.tools]}
+
+
+def converse(talk: Dialogue) -> dict[str, Any]:
+    made: list[dict[str, Any]] = []
+    for number, each in enumerate(talk.rounds):
+        ids = [f"tooluse_{number}_{i}" for i in range(len(each.calls))]
+        made += [
+            {"role": "user", "content": [{"text": each.question}]},
+            {"role": "assistant", "content": [{"toolUse": {"toolUseId": i, "name": c.name, "input": c.arguments}} for i, c in zip(ids, each.calls, strict=True)]},
+            {"role": "user", "content": [{"toolResult": {"toolUseId": i, "content": [{"text": r}]}} for i, r in zip(ids, each.results, strict=True)]},
+            {"role": "assistant", "content": [{"text": each.answer}]},
+        ]  # fmt: skip
+    specs = [{"toolSpec": {"name": t["name"], "description": t["description"], "inputSchema": {"json": t["parameters"]}}} for t in talk.tools]
+    return {"system": [{"text": talk.system}], "messages": made, "toolConfig": {"tools": specs}}
+
+
 def glaive(talk: Dialogue) -> dict[str, Any]:
     chat_ = ""
     for each in talk.rounds:
@@ -300,7 +337,13 @@ TELLERS: tuple[Teller, ...] = (
     Teller("swift", swift),
     Teller("anthropic", anthropic),
     Teller("batch", lambda t: {"custom_id": "r", "method": "POST", "url": "/v1/chat/completions", "body": {"model": "m", "messages": chat(t), "tools": functions(t)}}),
+    Teller("request", gemini),
+    Teller("request", responses),
+    Teller("request", converse),
+    Teller("batch", lambda t: {"custom_id": "r", "params": {"max_tokens": 9, **anthropic(t)}}),
     Teller("sharegpt", sharegpt),
+    Teller("sharegpt", lambda t: {"conversation": json.dumps(sharegpt(t)["conversations"]), "tools": sharegpt(t)["tools"]}),
+    Teller("openai", lambda t: {"messages": json.dumps(chat(t)), "metadata": json.dumps({"tools": functions(t)})}),
     Teller("hermes", hermes),
     Teller("toolace", toolace),
     Teller("toolbench", toolbench, parallel=False),

@@ -32,6 +32,8 @@ TOOL = {
         },
     },
 }
+OPEN = {"name": "open", "parameters": {"type": "object", "properties": {"a": {"type": "integer"}}}}
+FREE = {"name": "free", "parameters": {"type": "object", "properties": {}, "additionalProperties": True}}
 USER = {"role": "user", "content": "hi"}
 
 
@@ -64,6 +66,9 @@ JUDGED: list[tuple[str, bytes, str, set[str]]] = [
     ("a number in a string", row(calling(native(arguments='{"city":"Oslo","days":"3"}'))), "repaired", {"mended_arguments"}),
     ("encoded twice", row(calling(native(arguments='"{\\"city\\":\\"Oslo\\"}"'))), "repaired", {"double_encoded"}),
     ("Arrow's padding", row(calling(native(arguments={"city": "Oslo", "q": None}))), "repaired", {"null_padding"}),
+    ("Arrow's padding of a tool that takes more", row(calling(native("open", {"a": 1, "q": None})), tools=[OPEN]), "repaired",
+     {"null_padding"}),
+    ("a null of a tool that says it takes more", row(calling(native("free", {"q": None})), tools=[FREE]), "ok", {"null_ambiguous"}),
     ("a null that may be one", row(calling(native(arguments={"city": "Oslo", "unit": None}))), "ok", {"null_ambiguous"}),
     ("a call that is null", row(calling(None)), "refused", {"wrong_shape"}),
     ("a call in the text", row(saying('<tool_call>{"name":"get_weather","arguments":{"city":"Oslo"}}</tool_call>')),

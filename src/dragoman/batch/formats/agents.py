@@ -12,8 +12,7 @@ from typing import Any
 
 from ..row_json import text
 from .chat import chats, sorted_fields, tools_of
-from .chat_row import Chat, ChatRow, a_list, a_text, an_object, call, paired, said
-from .conversations import plain_text
+from .chat_row import Chat, ChatRow, a_list, a_text, an_object, call, paired, plain_text, said
 from .spec import Demands, Format
 
 # ── tau ──────────────────────────────────────────────────────────────────────

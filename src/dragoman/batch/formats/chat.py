@@ -1,8 +1,7 @@
-"""Formats in which a row is `messages` and `tools` of the chat API: OpenAI, TRL, Axolotl, Mistral, ms-swift, batches.
+"""Formats in which a row is `messages` and `tools` of the chat API: OpenAI, TRL, Axolotl, Mistral, ms-swift.
 
 Knows the chat API's messages; nothing of other shapes.
-Sources: OpenAI fine-tuning guide; TRL dataset formats; Axolotl docs; ms-swift docs "Agent support"; Mistral fine-tuning;
-OpenAI batch API; vLLM `run-batch`.
+Sources: OpenAI fine-tuning guide; TRL dataset formats; Axolotl docs; ms-swift docs "Agent support"; Mistral fine-tuning.
 """
 
 from __future__ import annotations
@@ -11,8 +10,12 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from ..row_json import BadRow, dumps, loads, text
-from .chat_row import TRAIN, Chat, ChatRow, a_list, a_text, an_object, call, paired, said
+from ...lenient.notation import Broken, Cut
+from ...lenient.reader import mend
+from ..result import Repair
+from ..row_json import BadRow, loads, text
+from .chat_row import TRAIN, Chat, ChatRow, a_list, an_object, call, paired, plain_text, said
+from .speakers import CALL, role_of
 from .spec import Demands, Format
 
 TOOL_KEYS = ("tools", "functions", "available_tools", "functions_list")
@@ -95,10 +98,26 @@ def chats(value: Any, path: str) -> list[Chat]:
             raise BadRow("unreadable", "a message without a role", f"{path}[{i}]")
         if role in ROLES:
             message["role"] = ROLES[role]
-        if isinstance(message.get("tool_calls"), str):
-            message["tool_calls"] = from_text(message["tool_calls"], f"{path}[{i}].tool_calls")
-        made.append(flagged(message))
+        made.append(flagged(_with_calls(message, f"{path}[{i}]")))
     return made
+
+
+def _with_calls(message: Chat, path: str) -> Chat:
+    """The message with its calls in a list: they may be JSON text, each or all, or the one call of the old API."""
+    calls = message.get("tool_calls")
+    if isinstance(calls, str):
+        calls = message["tool_calls"] = from_text(calls, f"{path}.tool_calls")
+    if isinstance(calls, list) and any(isinstance(one, str) for one in calls):
+        where = f"{path}.tool_calls"
+        message["tool_calls"] = [from_text(one, where) if isinstance(one, str) else one for one in calls]
+    old = message.get("function_call")
+    if isinstance(old, dict) and not calls and message["role"] == "assistant":
+        message.setdefault("content", None)
+        message["tool_calls"] = [call(old.get("name"), old.get("arguments"))]
+        del message["function_call"]
+    elif message["role"] == "function":
+        message["role"] = "tool"
+    return message
 
 
 def read_chat(obj: dict[str, Any]) -> ChatRow:
@@ -111,15 +130,34 @@ def read_chat(obj: dict[str, Any]) -> ChatRow:
     row = ChatRow(messages=paired(messages), tools=tools_of(rest))
     for key in [key for key in TOOL_KEYS if key in rest]:
         del rest[key]
-    for key, name in BRANCHES.items():
-        if isinstance(rest.get(key), list):
-            row.branches[name] = chats(rest.pop(key), f"$.{key}")
+    read_branches(row, rest)
     for key in [key for key, value in rest.items() if "prompt" in obj and _is_answer(value)]:
         row.branches[key] = chats(rest.pop(key), f"$.{key}")
     for key in SETTINGS:
         if rest.get(key) is not None:
             row.labels[key] = rest.pop(key)
     return sorted_fields(row, rest)
+
+
+def read_branches(row: ChatRow, rest: dict[str, Any]) -> None:
+    """Take the answers that exclude each other out of the columns; where one is rejected, the row's own is chosen."""
+    for key, name in BRANCHES.items():
+        value = rest.get(key)
+        if isinstance(value, dict) and "role" in value:
+            value = [value]
+        elif isinstance(value, str) and key == "rejected" and row.messages and "chosen" not in rest:
+            value = [said("assistant", value)]
+        if isinstance(value, list):
+            row.branches[name] = paired(chats(value, f"$.{key}"))
+            del rest[key]
+    at = len(row.messages)
+    while at and row.messages[at - 1].get("role") == "assistant":
+        at -= 1
+    if set(row.branches) == {"rejected"} and at < len(row.messages):
+        told, row.messages[at:] = row.messages[at:], []
+        rejected = row.branches["rejected"]
+        shared = rejected[:at] == row.messages
+        row.branches = {"chosen": told, "rejected": rejected[at:] if shared else rejected}
 
 
 def _is_answer(value: Any) -> bool:
@@ -276,43 +314,56 @@ def write_openai(row: ChatRow, demands: Demands) -> dict[str, Any]:
 
 # ── ms-swift: a message for each call ────────────────────────────────────────
 
-SWIFT_ROLES = ("tool_call", "tool_response")
+PLAIN_ROLES = frozenset({"system", "developer", "user", "assistant", "tool", "function", "ipython"})
+"""Roles of the chat API and of its templates; calls and results under other names are ms-swift's or LLaMA-Factory's."""
 
 
 def _fits_swift(obj: Mapping[str, Any]) -> bool:
-    return isinstance(obj.get("messages"), list) and any(
-        isinstance(m, dict) and m.get("role") in SWIFT_ROLES for m in obj["messages"]
-    )
+    listed = obj.get("messages")
+    return isinstance(listed, list) and any(_has_own_role(one) for one in listed if isinstance(one, dict))
+
+
+def _has_own_role(message: Mapping[str, Any]) -> bool:
+    role = message.get("role")
+    return isinstance(role, str) and role not in PLAIN_ROLES and role_of(role) in (CALL, "tool")
 
 
 def _read_swift(obj: dict[str, Any]) -> ChatRow:
     made: list[Chat] = []
+    repairs: list[Repair] = []
     before = ""
     for i, one in enumerate(a_list(obj["messages"], "$.messages")):
         message = flagged(an_object(one, f"$.messages[{i}]"))
-        role = message.get("role")
-        if role == "tool_call":
-            calls = a_call(message.get("content"), f"$.messages[{i}].content")
+        role = str(message.get("role"))
+        kind = role if role in PLAIN_ROLES else role_of(role) or role
+        if kind == CALL:
+            calls = a_call(message.get("content"), f"$.messages[{i}].content", repairs)
             left = {key: value for key, value in message.items() if key not in ("role", "content")}
-            if made and before in ("assistant", "tool_call"):
+            if made and before in ("assistant", CALL):
                 made[-1] = {**made[-1], **left, "tool_calls": [*made[-1].get("tool_calls", ()), *calls]}
             else:
                 made.append({"role": "assistant", "content": None, **left, "tool_calls": calls})
         else:
-            made.append({**message, "role": "tool"} if role == "tool_response" else message)
-        before = str(role)
+            content = message.get("content")
+            shown = {"content": text(content)} if kind == "tool" and isinstance(content, dict) else {}
+            made.append(message if kind == role and not shown else {**message, **shown, "role": kind})
+        before = kind
     rest = {key: value for key, value in obj.items() if key not in ("messages", *TOOL_KEYS)}
-    return sorted_fields(ChatRow(messages=paired(made), tools=tools_of(obj)), rest)
+    row = ChatRow(messages=paired(made), tools=tools_of(obj), repairs=repairs)
+    read_branches(row, rest)
+    return sorted_fields(row, rest)
 
 
-def a_call(content: Any, path: str) -> list[Chat]:
-    """The call, or the list of calls, that stands in a text as JSON."""
+def a_call(content: Any, path: str, repairs: list[Repair]) -> list[Chat]:
+    """The call, or the list of calls, that stands in a text as JSON; what had to be mended in it goes to `repairs`."""
     value = content
     if isinstance(content, str):
         try:
             value = loads(content.encode("utf-8", "surrogatepass"))
         except BadRow as why:
-            raise BadRow("malformed", f"the call is not JSON: {why}", path) from None
+            value = _mended(content, path, repairs)
+            if value is None:
+                raise BadRow("malformed", f"the call is not JSON: {why}", path) from None
     made = []
     for one in value if isinstance(value, list) else [value]:
         given = one if isinstance(one, dict) else {}
@@ -324,6 +375,18 @@ def a_call(content: Any, path: str) -> list[Chat]:
     return made
 
 
+def _mended(content: str, path: str, repairs: list[Repair]) -> Any:
+    """What a text that is no JSON says as one value; None where that cannot be told."""
+    try:
+        value, edits = mend(content)
+        written = text(value)
+    except (ValueError, Broken, Cut, TypeError):
+        return None
+    mends = tuple(dict.fromkeys(edit.kind for edit in edits))
+    repairs.append(Repair("mended_call", path, (0, len(content)), content, written, mends))
+    return value
+
+
 def _write_swift(row: ChatRow, demands: Demands) -> dict[str, Any]:
     if row.branches:
         raise BadRow("unwritable", "ms-swift has no place for several answers; convert to trl", "$")
@@ -331,7 +394,7 @@ def _write_swift(row: ChatRow, demands: Demands) -> dict[str, Any]:
     for message in written_messages(row.messages, Demands(arguments="object", train=demands.train)):
         calls = message.pop("tool_calls", None)
         if message["role"] == "tool":
-            made.append({"role": "tool_response", "content": a_text(message.get("content"), "$")})
+            made.append({"role": "tool_response", "content": plain_text(message)})
             continue
         if not calls or message.get("content"):
             made.append(message)
@@ -343,46 +406,6 @@ def _write_swift(row: ChatRow, demands: Demands) -> dict[str, Any]:
     return {**written_tools(row.tools, demands), "messages": made, **others(row)}
 
 
-# ── batches ──────────────────────────────────────────────────────────────────
-
-
-def _fits_batch(obj: Mapping[str, Any]) -> bool:
-    return "custom_id" in obj and (isinstance(obj.get("body"), dict) or "response" in obj)
-
-
-def _read_batch(obj: dict[str, Any]) -> ChatRow:
-    rest = {key: value for key, value in obj.items() if key not in ("body", "response")}
-    body = obj.get("body")
-    if isinstance(body, dict):
-        row = ChatRow(messages=paired(chats(body.get("messages", []), "$.body.messages")), tools=tools_of(body))
-        row.extra["body"] = {k: v for k, v in body.items() if k not in ("messages", "tools")}
-        return sorted_fields(row, rest)
-    response = an_object(obj.get("response"), "$.response")
-    answer = response.get("body", response)  # vLLM once wrote no `body` level
-    row = ChatRow(messages=_answers(an_object(answer, "$.response.body")))
-    row.extra["response"] = response
-    return sorted_fields(row, rest)
-
-
-def _answers(body: Mapping[str, Any]) -> list[Chat]:
-    choices = a_list(body.get("choices", []), "$.response.body.choices")
-    path = "$.response.body.choices[0].message"
-    return chats([choices[0].get("message")], path) if choices and isinstance(choices[0], dict) else []
-
-
-def _write_batch(row: ChatRow, demands: Demands) -> dict[str, Any]:
-    """A request for each row: the conversation up to the model's last turns is what is asked."""
-    body = row.extra.get("body")
-    model = body if isinstance(body, dict) else {"model": str(row.metadata.get("model", ""))}
-    asked = {**model, "messages": written_messages(row.messages, demands), **written_tools(row.tools, demands)}
-    name = row.metadata.get("custom_id", row.metadata.get("id"))
-    key = hashlib.sha256(dumps(asked)).hexdigest()[:16]
-    return {
-        "custom_id": str(name) if name is not None else f"row-{key}",
-        "method": row.extra.get("method", "POST"), "url": row.extra.get("url", "/v1/chat/completions"), "body": asked,
-    }  # fmt: skip
-
-
 # ── the rows ─────────────────────────────────────────────────────────────────
 
 _TOOLS = '"tools":[{"type":"function","function":{"name":"f","parameters":{"type":"object","properties":{"a":{"type":"integer"}}}}}]'
@@ -392,11 +415,6 @@ _SAMPLE = (
     + "}"
 )
 
-BATCH = Format(
-    name="batch", fits=_fits_batch, read=_read_batch, write=_write_batch,
-    sample='{"custom_id":"r1","method":"POST","url":"/v1/chat/completions","body":{"model":"m","messages":[{"role":"user","content":"hi"}]}}',
-    source="https://platform.openai.com/docs/guides/batch",
-)  # fmt: skip
 SWIFT = Format(
     name="swift", fits=_fits_swift, read=_read_swift, write=_write_swift,
     demands=Demands(parallel="consecutive", ids="none", tools="string", train="loss"),

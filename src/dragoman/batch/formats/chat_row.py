@@ -15,7 +15,7 @@ from ...codecs.openai.chat_messages import read_messages
 from ...errors import CodecError, UsageError
 from ...schema.definitions import tools as read_tools
 from ...types import Message, Tool
-from ..result import Finding
+from ..result import Finding, Repair
 from ..row import CorpusRow
 from ..row_json import BadRow, loads, text
 
@@ -27,7 +27,7 @@ TRAIN = "train"
 
 @dataclass(slots=True, kw_only=True)
 class ChatRow:
-    """A row, its parts named as in `CorpusRow`; `findings` is what had to be said while it was read."""
+    """A row, its parts named as in `CorpusRow`; `findings` and `repairs` are what had to be said and mended to read it."""
 
     messages: list[Chat]
     tools: list[Any] | None = None
@@ -37,6 +37,7 @@ class ChatRow:
     metadata: dict[str, Any] = field(default_factory=dict)
     extra: dict[str, Any] = field(default_factory=dict)
     findings: list[Finding] = field(default_factory=list)
+    repairs: list[Repair] = field(default_factory=list)
 
     def find(self, code: str, path: str, message: str) -> None:
         """Say something of the row."""
@@ -86,6 +87,14 @@ def call(name: Any, arguments: Any, id: str = "") -> Chat:  # noqa: A002
 def said(role: str, content: Any, **more: Any) -> Chat:
     """A message."""
     return {"role": role, "content": content, **more}
+
+
+def plain_text(message: Chat) -> str:
+    """The text of a message; of parts those that are text."""
+    content = message.get("content")
+    if isinstance(content, list):
+        return "".join(str(p.get("text", "")) if isinstance(p, dict) else str(p) for p in content)
+    return content if isinstance(content, str) else ""
 
 
 def paired(messages: Iterable[Chat]) -> list[Chat]:

@@ -13,20 +13,17 @@ from typing import Any
 
 from ...dialects.writing.render import Unrenderable, render
 from ...types import ToolCall
-from ..row_json import BadRow, loads, text
+from ..result import Repair
+from ..row_json import BadRow, text
 from .chat import TOOL_KEYS, a_call, flagged, in_form, others, sorted_fields, tools_of, written_tools
-from .chat_row import TRAIN, Chat, ChatRow, a_list, a_text, an_object, paired, results_apart, said
+from .chat_row import TRAIN, Chat, ChatRow, a_list, a_text, an_object, paired, plain_text, results_apart, said
+from .speakers import CALL, role_of
 from .spec import Demands, Format
+from .toolbox import as_json, tools_in_text
 
-SPEAKERS: Mapping[str, str] = {
-    "human": "user", "user": "user", "gpt": "assistant", "assistant": "assistant", "model": "assistant",
-    "chatgpt": "assistant", "bing": "assistant", "bard": "assistant", "ai": "assistant", "system": "system",
-    "developer": "system", "tool": "tool", "function": "tool", "observation": "tool", "tool_response": "tool",
-    "ipython": "tool", "environment": "tool", "function_response": "tool",
-    "function_call": "call", "tool_call": "call", "function-call": "call",
-}  # fmt: skip
-"""Who speaks → the role in the chat API; "call" is the model, calling."""
 KEYS = (("from", "value"), ("role", "content"), ("role", "value"), ("from", "content"), ("speaker", "text"))
+PREFERRED = ("chosen", "rejected")
+"""Columns of two answers of which one is better."""
 RESPONSES = re.compile(r"<tool_response>\s*(.*?)\s*</tool_response>", re.DOTALL)
 
 
@@ -39,8 +36,8 @@ def turns(obj: Mapping[str, Any], key: str = "conversations") -> Iterator[tuple[
         path = f"$.{key}[{i}]"
         turn = an_object(one, path)
         who, what = next(((w, v) for w, v in KEYS if w in turn and v in turn), ("from", "value"))
-        speaker = a_text(turn.get(who), f"{path}.{who}").strip().casefold()
-        role = SPEAKERS.get(speaker)
+        speaker = a_text(turn.get(who), f"{path}.{who}")
+        role = role_of(speaker)
         if role is None:
             raise BadRow("unreadable", f"nobody is called {speaker!r}; rename with --columns, or correct it", path)
         left = {name: value for name, value in turn.items() if name not in (who, what) and value is not None}
@@ -49,14 +46,29 @@ def turns(obj: Mapping[str, Any], key: str = "conversations") -> Iterator[tuple[
 
 
 def _read(obj: dict[str, Any]) -> ChatRow:
+    repairs: list[Repair] = []
+    made = [said("system", obj["system"])] if isinstance(obj.get("system"), str) and obj["system"] else []
+    row = ChatRow(messages=made + _spoken_in(obj, "conversations", repairs), tools=tools_of(obj), repairs=repairs)
+    rest = {key: value for key, value in obj.items() if key not in ("conversations", "system", *TOOL_KEYS)}
+    for key in PREFERRED:
+        if isinstance(rest.get(key), dict | list):
+            row.branches[key] = paired(_spoken_in({key: _listed(rest.pop(key))}, key, repairs))
+    row.messages = paired(row.messages)
+    return sorted_fields(row, rest)
+
+
+def _listed(value: Any) -> Any:
+    return value if isinstance(value, list) else [value]
+
+
+def _spoken_in(obj: Mapping[str, Any], key: str, repairs: list[Repair]) -> list[Chat]:
+    """The turns in a column as messages."""
     made: list[Chat] = []
-    if isinstance(obj.get("system"), str) and obj["system"]:
-        made.append(said("system", obj["system"]))
     before = ""
-    for role, value, left, path in turns(obj):
+    for role, value, left, path in turns(obj, key):
         left = flagged(left)
-        if role == "call":
-            calls = a_call(value, path)
+        if role == CALL:
+            calls = a_call(value, path, repairs)
             if before == "assistant":
                 made[-1] = {**made[-1], **left, "tool_calls": calls}  # said and called in one turn, told in two
             else:
@@ -67,8 +79,7 @@ def _read(obj: dict[str, Any]) -> ChatRow:
         else:
             made.append(said(role, value, **left))
         before = role
-    rest = {key: value for key, value in obj.items() if key not in ("conversations", "system", *TOOL_KEYS)}
-    return sorted_fields(ChatRow(messages=paired(made), tools=tools_of(obj)), rest)
+    return made
 
 
 def _results(value: str, waiting: int) -> list[str]:
@@ -123,54 +134,10 @@ def _system(obj: Mapping[str, Any]) -> str:
     return next((v for v in _values({"conversations": [first]})), "") if "system" in first.values() else ""
 
 
-def tools_in_text(system: str) -> list[Any]:
-    """The tools that a prompt lists as JSON: the first list of objects with names in it, or such objects in a row."""
-    for start in (m.start() for m in re.finditer(r"\[\s*\{", system)):
-        listed = _value_at(system, start)
-        if isinstance(listed, list) and listed and all(isinstance(o, dict) and _named(o) for o in listed):
-            return listed
-    found: list[Any] = []
-    at = 0
-    while (at := system.find("{", at)) >= 0:
-        end = _end_of(system, at)
-        value = _value_at(system, at)
-        if isinstance(value, dict) and _named(value):
-            found.append(value)
-        at = end if value is not None else at + 1
-    return found
-
-
-def _named(value: Mapping[str, Any]) -> bool:
-    inner = value.get("function", value)
-    return isinstance(inner, dict) and isinstance(inner.get("name"), str) and bool(inner.keys() - {"name", "arguments"})
-
-
-def _value_at(prompt: str, start: int) -> Any:
-    end = _end_of(prompt, start)
-    try:
-        return loads(prompt[start:end].encode("utf-8", "surrogatepass"))
-    except BadRow:
-        return None
-
-
-def _end_of(prompt: str, start: int) -> int:
-    """Where the brackets that open at `start` are closed, strings passed over."""
-    depth = 0
-    for found in BRACKETS.finditer(prompt, start):
-        sign = found.group()
-        depth += (sign in "[{") - (sign in "]}")
-        if not depth:
-            return found.end()
-    return len(prompt)
-
-
-BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)
-
-
 def _read_toolace(obj: dict[str, Any]) -> ChatRow:
     row = _read(obj)
-    row.tools = tools_in_text(_system(obj))
-    names = [name for one in row.tools if " " in (name := str(one.get("function", one)["name"]))]
+    row.tools = [{key: value for key, value in one.items() if value is not None} for one in tools_in_text(_system(obj))]
+    names = [name for one in row.tools if _ODD.search(name := str(one.get("function", one)["name"]))]
     for message in row.messages:
         content = message.get("content")
         if names and message["role"] == "assistant" and isinstance(content, str) and content.lstrip()[:1] == "[":
@@ -179,31 +146,21 @@ def _read_toolace(obj: dict[str, Any]) -> ChatRow:
 
 
 def _joined(content: str, names: Iterable[str]) -> str:
-    """Names with spaces before a bracket, as a name in a call can be written."""
+    """Names that no call can be written with, before a bracket, as one can."""
     for name in sorted(names, key=len, reverse=True):
-        content = content.replace(f"{name}(", re.sub(r"[^A-Za-z0-9_-]", "_", name) + "(")
+        content = content.replace(f"{name}(", _ODD.sub("_", name) + "(")
     return content
+
+
+_ODD = re.compile(r"[^A-Za-z0-9_.-]")
 
 
 def _read_toolbench(obj: dict[str, Any]) -> ChatRow:
     row = _read(obj)
     if row.tools is None:
         system = next((m["content"] for m in row.messages if m["role"] == "system"), "")
-        row.tools = [_plain_schema(one) for one in tools_in_text(_as_json(system))] or None
+        row.tools = [_plain_schema(one) for one in tools_in_text(as_json(system))] or None
     return row
-
-
-def _as_json(system: str) -> str:
-    """A prompt whose list of tools is as Python prints it, with that list as JSON."""
-    start = system.find("[{'")
-    if start < 0:
-        return system
-    from ast import literal_eval  # noqa: PLC0415  the way only of old corpora
-
-    try:
-        return system[:start] + text(literal_eval(system[start : system.rindex("]") + 1]))
-    except (ValueError, SyntaxError, RecursionError, MemoryError):
-        return system
 
 
 def _plain_schema(tool: dict[str, Any]) -> dict[str, Any]:
@@ -226,14 +183,6 @@ def _split_system(row: ChatRow) -> tuple[dict[str, Any], list[Chat]]:
     return {}, row.messages
 
 
-def plain_text(message: Chat) -> str:
-    """The text of a message; of parts those that are text."""
-    content = message.get("content")
-    if isinstance(content, list):
-        return "".join(str(p.get("text", "")) if isinstance(p, dict) else str(p) for p in content)
-    return content if isinstance(content, str) else ""
-
-
 def _flags(message: Chat, demands: Demands) -> dict[str, Any]:
     return {demands.train: message[TRAIN]} if demands.train and TRAIN in message else {}
 
@@ -244,7 +193,8 @@ def _no_branches(row: ChatRow, name: str) -> None:
 
 
 def _write_sharegpt(row: ChatRow, demands: Demands) -> dict[str, Any]:
-    _no_branches(row, "sharegpt")
+    if row.branches and set(row.branches) != set(PREFERRED):
+        _no_branches(row, "sharegpt")
     system, messages = _split_system(row)
     made: list[Chat] = []
     results: list[str] = []
@@ -257,7 +207,15 @@ def _write_sharegpt(row: ChatRow, demands: Demands) -> dict[str, Any]:
             made.append({"from": "observation", "value": value})
             results = []
         made += _spoken(message, demands)
-    return {"conversations": made, **system, **written_tools(row.tools, demands), **others(row)}
+    answers = {key: _one_turn(one, demands) for key, one in row.branches.items()}
+    return {"conversations": made, **answers, **system, **written_tools(row.tools, demands), **others(row)}
+
+
+def _one_turn(answer: list[Chat], demands: Demands) -> Chat:
+    turns_made = [turn for message in answer for turn in _spoken(message, demands)]
+    if len(turns_made) != 1:
+        raise BadRow("unwritable", "an answer of several turns is no preference of ShareGPT's; convert to trl", "$")
+    return turns_made[0]
 
 
 def _spoken(message: Chat, demands: Demands) -> Iterator[Chat]:

@@ -24,6 +24,12 @@ from .spec import Demands, Format
 # ── bodies of APIs ───────────────────────────────────────────────────────────
 
 
+CONVERSE = frozenset({"text", "toolUse", "toolResult"})
+"""Keys of Bedrock's blocks, which have no type."""
+WRAPPED = ("body", "inputBodyJson", "outputBodyJson")
+"""Under which keys logs put a body inside of request and answer."""
+
+
 def api_of_request(body: Mapping[str, Any]) -> str:
     """The codec that reads this request."""
     if "contents" in body:
@@ -31,6 +37,8 @@ def api_of_request(body: Mapping[str, Any]) -> str:
     if "messages" not in body:
         return "openai_responses" if "input" in body else "openai_chat"
     blocks = [p for m in _objects(body["messages"]) for p in _objects(m.get("content"))]
+    if "toolConfig" in body or any("type" not in p and not CONVERSE.isdisjoint(p) for p in blocks):
+        return "bedrock_converse"
     claude = any(p.get("type") in ("tool_use", "tool_result", "thinking") for p in blocks)
     schemas = any("input_schema" in tool for tool in _objects(body.get("tools")))
     return "anthropic_messages" if claude or schemas or "system" in body else "openai_chat"
@@ -38,6 +46,8 @@ def api_of_request(body: Mapping[str, Any]) -> str:
 
 def api_of_response(body: Mapping[str, Any]) -> str:
     """The codec that reads this answer."""
+    if isinstance(body.get("output"), dict) and "message" in body["output"]:
+        return "bedrock_converse"
     for key, api in (("choices", "openai_chat"), ("candidates", "gemini"), ("output", "openai_responses")):
         if key in body:
             return api
@@ -151,21 +161,52 @@ def _read_log(obj: dict[str, Any]) -> ChatRow:
         raise BadRow("unreadable", "no request and answer stand in it", "$")
     asked, told = pair
     given = _unpacked(obj[asked], f"$.{asked}")
-    body = given.get("body", given) if isinstance(given, dict) else given
+    body = _unwrapped(given)
     if isinstance(body, dict):
         row = read_request(body, f"$.{asked}")
     elif isinstance(body, list):
-        row = read_request({"messages": body}, f"$.{asked}")
+        row = read_request({"input" if _are_items(body) else "messages": body}, f"$.{asked}")
     else:
         row = ChatRow(messages=[said("user", str(body))])
     settings = obj.get("model_parameters")
     if row.tools is None:
         row.tools = tools_of(obj) or (tools_of(settings) if isinstance(settings, dict) else None)
-    answer = _unpacked(obj[told], f"$.{told}")
-    if isinstance(answer, dict) and isinstance(answer.get("body"), dict):
-        answer = answer["body"]
+    answer = _unwrapped(_unpacked(obj[told], f"$.{told}"))
     row.messages = paired([*row.messages, *read_answer(answer, f"$.{told}")])
     return sorted_fields(row, {k: v for k, v in obj.items() if k not in (asked, told, "tools")})
+
+
+def _unwrapped(value: Any) -> Any:
+    inner = [value[key] for key in WRAPPED if isinstance(value.get(key), dict)] if isinstance(value, dict) else []
+    return inner[0] if inner else value
+
+
+def _are_items(listed: Any) -> bool:
+    """Are these the items of OpenAI's Responses API?"""
+    return any(one.get("type") in ITEMS for one in _objects(listed))
+
+
+ITEMS = frozenset({"function_call", "function_call_output", "message", "reasoning", "custom_tool_call"})
+
+# ── a request alone ──────────────────────────────────────────────────────────
+
+REQUEST_KEYS = frozenset(
+    {"messages", "contents", "input", "tools", "system", "systemInstruction", "system_instruction", "instructions"}
+    | {"toolConfig"}
+)
+"""What of a request the codec of its API reads."""
+
+
+def _fits_request(obj: Mapping[str, Any]) -> bool:
+    if isinstance(obj.get("contents"), list) or ("messages" not in obj and _are_items(obj.get("input"))):
+        return True
+    return isinstance(obj.get("messages"), list) and api_of_request(obj) == "bedrock_converse"
+
+
+def _read_request(obj: dict[str, Any]) -> ChatRow:
+    row = read_request({key: value for key, value in obj.items() if key in REQUEST_KEYS and value is not None})
+    row.messages = paired(row.messages)
+    return sorted_fields(row, {key: value for key, value in obj.items() if key not in REQUEST_KEYS})
 
 
 # ── spans ────────────────────────────────────────────────────────────────────
@@ -297,6 +338,11 @@ ANTHROPIC = Format(
     demands=Demands(arguments="object", turns="alternate"),
     sample='{"system":"s","messages":[{"role":"user","content":"hi"},{"role":"assistant","content":[{"type":"tool_use","id":"c1","name":"f","input":{"a":1}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"c1","content":"7"}]},{"role":"assistant","content":"Seven."}],"tools":[{"name":"f","input_schema":{"type":"object","properties":{"a":{"type":"integer"}}}}]}',
     source="https://docs.claude.com/en/api/messages",
+)  # fmt: skip
+REQUEST = Format(
+    name="request", fits=_fits_request, read=_read_request, demands=Demands(arguments="object"),
+    sample='{"contents":[{"role":"user","parts":[{"text":"hi"}]},{"role":"model","parts":[{"functionCall":{"name":"f","args":{"a":1}}}]},{"role":"user","parts":[{"functionResponse":{"name":"f","response":{"result":7}}}]},{"role":"model","parts":[{"text":"Seven."}]}],"tools":[{"functionDeclarations":[{"name":"f","parameters":{"type":"OBJECT","properties":{"a":{"type":"INTEGER"}}}}]}]}',
+    source="https://cloud.google.com/vertex-ai/generative-ai/docs/model-reference/tuning",
 )  # fmt: skip
 OTEL = Format(
     name="otel", fits=_fits_otel, read=_read_otel,

@@ -11,11 +11,12 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from ..result import Repair
 from ..row_json import BadRow, loads
 from .chat import GOLD, a_call, chats, in_form, listed_tools, others, sorted_fields
-from .chat_row import Chat, ChatRow, a_list, a_text, an_object, call, paired, said
-from .conversations import plain_text, tools_in_text
+from .chat_row import Chat, ChatRow, a_list, a_text, an_object, call, paired, plain_text, said
 from .spec import ANY, Demands, Format
+from .toolbox import tools_in_text
 
 # ── xLAM ─────────────────────────────────────────────────────────────────────
 
@@ -34,9 +35,11 @@ def _fits_xlam(obj: Mapping[str, Any]) -> bool:
 def _read_xlam(obj: dict[str, Any]) -> ChatRow:
     tools = [_with_schema(one) for one in listed_tools(obj["tools"], "$.tools")]
     answers = obj["answers"]
-    calls = a_call(answers, "$.answers") if answers not in ("", "[]", [], None) else []
+    repairs: list[Repair] = []
+    calls = a_call(answers, "$.answers", repairs) if answers not in ("", "[]", [], None) else []
     answer: Chat = {"role": "assistant", "content": None, "tool_calls": calls} if calls else said("assistant", "")
     row = ChatRow(messages=paired([said("user", a_text(obj["query"], "$.query")), answer]), tools=tools)
+    row.repairs = repairs
     rest = {key: value for key, value in obj.items() if key not in ("query", "answers", "tools")}
     return sorted_fields(row, rest)
 
@@ -104,10 +107,17 @@ _ROLES = {"USER": "user", "ASSISTANT": "assistant", "FUNCTION RESPONSE": "tool"}
 
 
 def _fits_glaive(obj: Mapping[str, Any]) -> bool:
+    if isinstance(obj.get("sample"), str):
+        return bool(_SPEAKER.search(obj["sample"]))
     return isinstance(obj.get("chat"), str) and isinstance(obj.get("system"), str)
 
 
 def _read_glaive(obj: dict[str, Any]) -> ChatRow:
+    if "sample" in obj:  # version 1
+        begin = _SPEAKER.search(obj["sample"])
+        at = begin.start() if begin is not None else 0
+        obj = {**obj, "system": obj["sample"][:at], "chat": obj["sample"][at:]}
+        del obj["sample"]
     system = obj["system"]
     made = [said("system", system.removeprefix("SYSTEM:").strip())] if system.strip() else []
     made += list(_glaive_turns(obj["chat"]))

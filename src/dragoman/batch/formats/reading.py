@@ -10,8 +10,10 @@ from typing import Any
 from ..options import Options
 from ..row_json import BadRow, loads
 from .chat_row import ChatRow
+from .columns import with_known_columns
 from .spec import Format
 from .table import FORMATS, format_of
+from .toolbox import declared_elsewhere
 
 
 def parsed(original: bytes, options: Options) -> dict[str, Any]:
@@ -29,9 +31,13 @@ def parsed(original: bytes, options: Options) -> dict[str, Any]:
 
 def read(obj: dict[str, Any], options: Options) -> tuple[Format, ChatRow]:
     """The format of a row, and what it holds.  Raises `BadRow`."""
+    obj = with_known_columns(obj)
     form = FORMATS[options.format] if options.format else format_of(obj)
     try:
-        return form, form.read(obj)
+        row = form.read(obj)
+        if row.tools is None:
+            row.tools = declared_elsewhere(obj, row.messages)
+        return form, row
     except (KeyError, TypeError, AttributeError, IndexError, RecursionError) as error:
         why = f"it looks like {form.name} and is not: {type(error).__name__} {error}"
         raise BadRow("unreadable", why, "$") from error

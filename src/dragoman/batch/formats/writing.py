@@ -41,6 +41,8 @@ def write(chat: ChatRow, goal: Format, options: Options) -> bytes:
         chat = with_new_ids(chat)
     try:
         made = goal.write(chat, goal.demands.asked(options))
+    except BadRow as why:
+        raise BadRow("unwritable", str(why), why.path) from why
     except (DragomanError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise BadRow("unwritable", f"{goal.name} cannot hold it: {error}", "$") from error
     return dumps(_redacted(made) if options.redact else made)

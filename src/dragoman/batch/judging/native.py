@@ -46,7 +46,8 @@ def judge_native(given: Mapping[str, Any], message: int, path: str, tools: Tools
         message=message, id=_id(given), name=name, arguments=value, raw=_raw(raw), declared=declared,
         json_before=value is not None, valid_before=False, valid_after=False,
     )  # fmt: skip
-    if value is not None and declared and _fits(tools, name, value):
+    padded = value is not None and repair and _is_padded(value, tools.named.get(name))
+    if value is not None and declared and not padded and _fits(tools, name, value):
         notes = tuple(_ambiguous(value, tools.named.get(name), path))
         return Native(_with(found, valid_before=True, valid_after=True), (), notes)
     if not repair:
@@ -170,6 +171,14 @@ def _id(given: Mapping[str, Any]) -> str:
 
 
 # ── nulls ────────────────────────────────────────────────────────────────────
+
+
+def _is_padded(value: JsonObject, tool: Tool | None) -> bool:
+    """Is one of these null under a key that its tool, which names its parameters, does not declare?"""
+    if tool is None or None not in value.values() or "additionalProperties" in tool.parameters:
+        return False
+    declared = tool.parameters.get("properties")
+    return isinstance(declared, Mapping) and any(one is None and key not in declared for key, one in value.items())
 
 
 def _unpadded(value: JsonObject, tool: Tool | None) -> dict[str, Any] | None:

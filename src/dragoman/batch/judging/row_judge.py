@@ -93,6 +93,10 @@ def judge_chat(form: Format, chat: ChatRow, original: bytes, options: Options, o
     else:
         tools = toolset(chat.tools)
     work = _Work(tools, options, form, chat.labels.get("finish_reason"))
+    if options.repair:
+        work.repairs += chat.repairs
+    else:
+        work.findings += (Finding("malformed", one.path, "the call would need repair") for one in chat.repairs)
     messages = work.messages(chat.messages, "$.messages")
     branches, calls = {}, {}
     whole = tuple(work.calls)

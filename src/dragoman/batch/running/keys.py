@@ -9,8 +9,7 @@ import hashlib
 import re
 from typing import Any
 
-from ..formats.chat_row import ChatRow
-from ..formats.conversations import plain_text
+from ..formats.chat_row import ChatRow, plain_text
 from ..formats.losses import normal
 from ..judging.row_judge import Outcome
 from ..row_json import text
