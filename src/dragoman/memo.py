@@ -244,7 +244,7 @@ def _tools_content(things: Things) -> tuple[Hashable, int] | None:
     schemas = exact_json([0 if tool.parameters is EMPTY_OBJECT_SCHEMA else tool.parameters for tool in tools])
     if schemas is None:
         return None
-    return (told, schemas), len(schemas) + sum([len(name) + len(about or "") for name, about, _ in told])
+    return (told, schemas), len(schemas) + sum(map(len, [text for one in told for text in one[:2] if text]))
 
 
 def _tools_copied(key: tuple[Things, bytes]) -> Things:

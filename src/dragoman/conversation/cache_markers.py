@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 from ..memo import TOOLS, FrozenTools, memoize
 from ..types import Message, Request, Tool
-from .grown import by_growth, grown
+from .grown import Grown, by_growth, grown
 
 MOST_MARKERS = 4
 HISTORY_MARKERS = 2
@@ -32,6 +32,16 @@ class Caches(StrEnum):
     NOTHING = "nothing"
     INSTRUCTIONS = "instructions"
     ALL = "all"
+
+
+class Marked(tuple[Message, ...]):
+    """A conversation with markers after some messages, by their `places`; `plain` is the same without any.
+
+    The places change with each turn, and `plain` only grows: what was made of it serves again.
+    """
+
+    plain: Grown[Message]
+    places: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,26 +75,45 @@ def _instructions(messages: Sequence[Message]) -> list[int]:
 
 def _ends(messages: Sequence[Message]) -> list[int]:
     """The end of this request, and of the one before it."""
-    others = [at for at, message in enumerate(messages) if message.role in ("user", "tool")]
-    turns = [at for at in others if at + 1 == len(messages) or messages[at + 1].role == "assistant"]
-    return turns[: -HISTORY_MARKERS - 1 : -1]
+    turns: list[int] = []
+    behind = "assistant"
+    for at in range(len(messages) - 1, -1, -1):
+        role = messages[at].role
+        if behind == "assistant" and role in ("user", "tool"):
+            turns.append(at)
+            if len(turns) == HISTORY_MARKERS:
+                break
+        behind = role
+    return turns
 
 
 def planned(
     request: Request, mode: CacheMode = "asked", *, takes: Caches = Caches.ALL, limit: int = MOST_MARKERS
 ) -> Request:
     """`request` asking for exactly the markers of its plan after messages; `tools` are the codec's to mark."""
-    if not _marked_at(request.messages) and mode != "always":
+    asked = _marked_at(request.messages)
+    if not asked and mode != "always":
         return request
-    heads = {at for at, message in enumerate(request.messages) if message.role == "system"}
-    taken = {Caches.NOTHING: set[int](), Caches.INSTRUCTIONS: heads}.get(takes, set(range(len(request.messages))))
-    chosen = taken.intersection(plan(request, mode, limit=limit).messages)
+    places = plan(request, mode, limit=limit).messages if takes is not Caches.NOTHING else ()
+    heads = takes is Caches.INSTRUCTIONS
+    chosen = [at for at in places if not heads or request.messages[at].role == "system"]
+    if type(request.messages) is Grown and not asked:
+        return request.with_messages(_with_markers(request.messages, chosen)) if chosen else request
     if all(message.cache == (at in chosen) for at, message in enumerate(request.messages)):
         return request
     made = [_marked(message, at in chosen) for at, message in enumerate(request.messages)]
     base: Any = getattr(request.messages, "base", None)
     kept = base is not None and all(map(is_, base, made))
     return replace(request, messages=grown(base, made[len(base) :]) if kept else tuple(made))
+
+
+def _with_markers(messages: Grown[Message], places: Sequence[int]) -> Marked:
+    made = [*messages]
+    for at in places:
+        made[at] = _marked(made[at], True)
+    whole = Marked(made)
+    whole.plain, whole.places = messages, tuple(places)
+    return whole
 
 
 @by_growth

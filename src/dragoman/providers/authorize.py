@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from ..codecs.shared.body import items
 from ..codecs.shared.spec import own
+from ..conversation.grown import by_growth
 from ..effects import Machine, Now, Open, Opened, Read
 from ..errors import ErrorKind, ProviderError
 from ..redaction import redact
-from ..types import NOTHING, Media, Request
+from ..types import NOTHING, Media, Message, Part, Request, ToolResult
 from .auth import ClientCredentials, KeyHeader, SignedKey, SigV4, Token
 from .route import Route
 from .sigv4 import Credentials, Scope, sign
@@ -111,7 +112,7 @@ def signals(request: Request, route: Route) -> Mapping[str, str]:
         return {}
     values = {
         Signal.INITIATOR: "user" if _is_users(request) else "agent",
-        Signal.VISION: "true" if _has_images(request) else "",
+        Signal.VISION: "true" if _has_images(request.messages) else "",
         Signal.BETAS: ",".join(filter(_is_word, items(own(BETAS_OF, request.extra).get(BETAS)))),
     }
     return {header: values[what] for header, what in route.provider.signals.items() if values[what]}
@@ -131,7 +132,12 @@ def _is_users(request: Request) -> bool:
     return last is None or (last.role not in ("assistant", "tool") and not last.results)
 
 
-def _has_images(request: Request) -> bool:
-    parts = [part for message in request.messages for part in message.parts]
-    inside = [part for message in request.messages for result in message.results for part in result.content]
-    return any(isinstance(part, Media) and not part.mime.startswith(("audio/", "video/")) for part in [*parts, *inside])
+@by_growth
+def _has_images(messages: Sequence[Message], start: int, known: bool | None) -> bool:
+    return bool(known) or any(map(_is_image, (part for message in messages[start:] for part in message.parts)))
+
+
+def _is_image(part: Part) -> bool:
+    if isinstance(part, ToolResult):
+        return any(map(_is_image, part.content))
+    return isinstance(part, Media) and not part.mime.startswith(("audio/", "video/"))

@@ -26,7 +26,7 @@ from ..providers.route import Route
 from ..types import JsonObject, Message, Request, Text, ToolCall, ToolResult
 from .capabilities import NOTHING, Refusals
 from .plan import Plan, planned, style_of
-from .prepare import requirements_of
+from .prepare import requirements_of, with_markers
 from .seals import REFUSED
 from .text_tools import PromptStyle, in_text, prompt
 
@@ -51,6 +51,7 @@ class Compiled:
 
     plan          the plan; `asked` and `request` have no messages
     requirements  of the wire;  callless  whether a conversation with calls needs stages that are not gone through here
+    marked        are cache markers set where nobody asks for any?
     style, told   how calls and results are told in text, and the tools; None where they go by the wire
     route         whose identity is a part of the key, and must stay its own
     """
@@ -59,6 +60,7 @@ class Compiled:
     requirements: WireRequirements
     callless: bool
     route: Route
+    marked: bool = False
     style: PromptStyle | None = None
     told: str = ""
 
@@ -74,7 +76,10 @@ class Compiled:
         ordered = in_turns(sent, self.requirements.turns)
         if ordered.issues:
             return None
-        return plan.saying(messages, ordered.messages)
+        sent = ordered.messages
+        if self.marked:
+            sent = with_markers(plan.request.with_messages(sent), self.route.provider, plan.family).messages
+        return plan.saying(messages, sent)
 
     def _from_prompt(self, sent: tuple[Message, ...]) -> tuple[Message, ...]:
         """The conversation as what grew from the message that tells the tools: of a short one that is nearly all.
@@ -185,7 +190,7 @@ def _compile(request: Request, route: Route, plan: Plan) -> Compiled | Never | N
     family, demands = plan.family, plan.refused.demands
     if plan.names != UNCHANGED or any(one.startswith(REFUSED) for one in demands):
         return NEVER
-    if route.provider.quirks.cache == "always" or TemplateLimit.NO_SYSTEM in family.template_limits:
+    if TemplateLimit.NO_SYSTEM in family.template_limits:
         return NEVER
     style = style_of(plan) if plan.text else None
     made = Compiled(
@@ -193,6 +198,7 @@ def _compile(request: Request, route: Route, plan: Plan) -> Compiled | Never | N
         requirements=requirements_of(route.provider, family, text=plan.text),
         callless=_is_callless(request, plan, family),
         route=route,
+        marked=route.provider.quirks.cache == "always",
         style=style,
         told=prompt(plan.asked, style) if style is not None else "",
     )

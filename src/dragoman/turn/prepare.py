@@ -183,11 +183,11 @@ def prepare(
 def _text(request: Request, provider: Provider, profile: Profile, issues: Sequence[Issue]) -> Prepared:
     requirements = requirements_of(provider, profile, text=True)
     messages, changed = _conversation(request.messages, requirements, profile, text=True)
-    marked = _marked(replace(request, messages=messages), provider, profile)
+    marked = with_markers(replace(request, messages=messages), provider, profile)
     return Prepared(marked, quirks_of(provider, profile), request.tools, issues=(*issues, *changed))
 
 
-def _marked(request: Request, provider: Provider, profile: Profile) -> Request:
+def with_markers(request: Request, provider: Provider, profile: Profile) -> Request:
     """With cache markers where this provider takes them."""
     return planned(request, provider.quirks.cache, takes=takes_of(provider, profile))
 
@@ -220,7 +220,7 @@ def _native(
     respelled = [respelling_issue(names, requirements.names)] if names.forth else []
     cut = [replace(issue, name=names.original(issue.name)) for issue in cut]
     found = (*changed, *respelled, *issues, *cut, *form)
-    return Prepared(_marked(request, provider, profile), quirks_of(provider, profile), tools, names, found)
+    return Prepared(with_markers(request, provider, profile), quirks_of(provider, profile), tools, names, found)
 
 
 # ── the conversation ─────────────────────────────────────────────────────────

@@ -8,11 +8,12 @@ Sources: Anthropic API reference; seeds.md C6, C10; streaming.md §3 (message th
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from ...conversation.cache_markers import CacheMode
+from ...conversation.cache_markers import CacheMode, Marked
 from ...conversation.grown import Grown, behind, by_growth, grown
 from ...errors import CodecError
 from ...memo import JSON_MESSAGES, TOOLS, FrozenTools, fields, memoize
@@ -262,10 +263,15 @@ def encode_request(request: Request, quirks: Quirks = PLAIN) -> dict[str, Any]:
     """The body that makes `request`."""
     extra = dict(extra_for(NAME, request.extra))
     extra.pop(BETAS, None)
-    head, turns = split_system(request.messages, _stands_among)
-    system = [block for message in head for block in write_message(message, quirks)]
+    said: Any = request.messages
+    said, marked = (said.plain, said.places) if type(said) is Marked else (said, ())
+    head, turns = split_system(said, _stands_among)
+    system = [block for message in request.messages[: len(head)] for block in write_message(message, quirks)]
+    places = [at - len(head) for at in marked if at >= len(head)]
     tools = _write_tools(request.tools, extra.pop("tools", None), quirks.cache)
-    messages = _marked_messages(turns, tools, system, quirks, taken=bool(extra.get("cache_control")))
+    limit = 0 if quirks.cache == "never" else MAX_MARKERS - bool(extra.get("cache_control"))
+    limit -= sum(["cache_control" in tool for tool in tools]) if limit else 0
+    messages = _marked_messages(turns, places, system, quirks, limit)
     simple = len(system) == 1 and set(system[0]) == {"type", "text"}
     body = filled(model=request.model, system=system[0]["text"] if simple else system)
     body["messages"] = messages
@@ -328,10 +334,16 @@ def _stands_among(message: Message) -> bool:
 
 
 class _Wires(NamedTuple):
-    """The messages but the last, their JSON and how many blocks of theirs bear a marker; the last, which may go on."""
+    """The messages but the last, their JSON and how many blocks of theirs bear a marker; the last, which may go on.
+
+    sizes   how many messages each piece of the JSON holds
+    starts  where each message begins in the conversation, the last one too
+    """
 
     settled: tuple[dict[str, Any], ...] = ()
     json: Pieces = ()
+    sizes: tuple[int, ...] = ()
+    starts: tuple[int, ...] = ()
     marked: int = 0
     last: tuple[dict[str, Any], ...] = ()
     answering: bool = False
@@ -344,8 +356,8 @@ def _wires_of_known(messages: Sequence[Message], start: int, known: _Wires | Non
 
 def _wires(messages: Sequence[Message], start: int, known: _Wires | None, quirks: Quirks) -> _Wires:
     known = known or _Wires()
-    wires, answering = [*known.last], known.answering
-    for message in messages[start:]:
+    wires, starts, answering = [*known.last], [*known.starts], known.answering
+    for at, message in enumerate(messages[start:], start):
         blocks = write_message(message, quirks)
         left = dict(own(NAME, message.metadata))
         role = left.pop("role", "assistant" if message.role == "assistant" else "user")
@@ -353,11 +365,63 @@ def _wires(messages: Sequence[Message], start: int, known: _Wires | None, quirks
             wires[-1] = {**wires[-1], "content": [*wires[-1]["content"], *blocks], **left}
         else:
             wires.append({"role": role, "content": blocks or joined(message.parts), **left})
+            starts.append(at)
         answering = message.role == "tool" and bool(blocks)
     settled = wires[:-1]
     json = joined_json(known.json, settled) if type(messages) is Grown else ()
-    marked = known.marked + sum("cache_control" in block for block in _blocks(settled))
-    return _Wires((*known.settled, *settled), json, marked, (*wires[-1:],), answering)
+    sizes = (*known.sizes, len(settled)) if settled else known.sizes
+    return _Wires(
+        settled=(*known.settled, *settled),
+        json=json,
+        sizes=sizes if len(sizes) == len(json) else (sum(sizes),),
+        starts=(*starts,),
+        marked=known.marked + _markers(settled),
+        last=(*wires[-1:],),
+        answering=answering,
+    )
+
+
+def _with_markers(
+    wires: _Wires, turns: Sequence[Message], places: Iterable[int], quirks: Quirks
+) -> dict[int, dict[str, Any]]:
+    """The wire's messages that bear a marker once the turns at `places` ask for one, by where they stand."""
+    asking: dict[int, list[int]] = {}
+    for at in places:
+        asking.setdefault(bisect_right(wires.starts, at) - 1, []).append(at)
+    ends = (*wires.starts[1:], len(turns))
+    found: dict[int, dict[str, Any]] = {}
+    for place, asked in asking.items():
+        begin = wires.starts[place]
+        said = _asking(turns[begin : ends[place]], [at - begin for at in asked])
+        (found[place],) = _wires(said, 0, None, quirks).last
+    return found
+
+
+def _asking(turns: Sequence[Message], places: Sequence[int]) -> list[Message]:
+    made = [*turns]
+    for at in places:
+        made[at] = Message(made[at].role, made[at].parts, cache=True, metadata=made[at].metadata)
+    return made
+
+
+def _spliced(wires: _Wires, marked: Mapping[int, dict[str, Any]]) -> Written:
+    """The messages, some of them replaced: only the JSON that these stand in is written anew."""
+    listed = [*wires.settled, *wires.last]
+    for place, wire in marked.items():
+        listed[place] = wire
+    pieces: Pieces = ()
+    begin = 0
+    for piece, size in zip(wires.json, wires.sizes, strict=True):
+        end = begin + size
+        kept = not any(begin <= place < end for place in marked)
+        pieces = (*pieces, piece) if kept else joined_json(pieces, listed[begin:end])
+        begin = end
+    return Written(listed, joined_json(pieces, listed[begin:]))
+
+
+def _markers(messages: Iterable[dict[str, Any]]) -> int:
+    """How many of their blocks bear one."""
+    return sum(["cache_control" in block for block in _blocks(messages)])
 
 
 def _blocks(messages: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -383,22 +447,22 @@ def _marked(tools: list[Any], mode: CacheMode) -> list[Any]:
 
 
 def _marked_messages(
-    turns: Sequence[Message], tools: list[Any], system: list[dict[str, Any]], quirks: Quirks, *, taken: bool
+    turns: Sequence[Message], places: Sequence[int], system: list[dict[str, Any]], quirks: Quirks, limit: int
 ) -> list[dict[str, Any]]:
-    """The messages, with the markers the quirks ask for there and in `system`.
+    """The messages, with the markers that the turns at `places` and themselves ask for, and the quirks in `system`.
 
-    What is over the limit is dropped, of each kind the earliest first; those of the tools are set already.
+    What is over the limit is dropped, of each kind the earliest first.
     """
     if quirks.cache == "always":
         for block in system[-1:]:
             block.setdefault("cache_control", dict(MARKER))
-    limit = 0 if quirks.cache == "never" else MAX_MARKERS - sum("cache_control" in tool for tool in tools) - taken
     if type(turns) is Grown:
         wires = _wires_of_known(turns, quirks)
-        carrying = sum("cache_control" in block for block in (*system, *_blocks(wires.last)))
+        marked = _with_markers(wires, turns, places, quirks)
+        carrying = sum("cache_control" in block for block in system) + _markers((*marked.values(), *wires.last))
         if wires.marked + carrying <= limit:
-            return Written((*wires.settled, *wires.last), joined_json(wires.json, wires.last))
-    fresh = _wires((*turns,), 0, None, quirks)
+            return _spliced(wires, marked)
+    fresh = _wires(_asking(turns, places), 0, None, quirks)
     listed = [*fresh.settled, *fresh.last]
     cap_markers([*system, *_blocks(listed)], limit)
     return listed
