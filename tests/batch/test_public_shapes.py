@@ -36,7 +36,7 @@ def calls_of(outcome: Outcome) -> list[list[Any]]:
 
 
 def test_there_are_enough_of_them_and_each_says_where_it_comes_from() -> None:
-    assert len(ROWS) >= 100
+    assert len(ROWS) >= 150
     assert len({row["id"] for row in ROWS}) == len(ROWS)
     assert all(row["source"].startswith("https://") for row in ROWS)
 

@@ -10,6 +10,7 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from ...dialects.engine.parser import parse
 from ...lenient.notation import Broken, Cut
 from ...lenient.reader import mend
 from ..result import Repair
@@ -22,7 +23,6 @@ TOOL_KEYS = ("tools", "functions", "available_tools", "functions_list")
 SETTINGS = ("parallel_tool_calls", "tool_choice", "function_call")
 WEIGHTS = ("weight", "train", "loss")
 ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-ROLES = {"human": "user", "gpt": "assistant", "model": "assistant", "bot": "assistant", "ai": "assistant"}
 BRANCHES = {
     "chosen": "chosen", "rejected": "rejected", "preferred_output": "chosen", "non_preferred_output": "rejected",
     "completion": "completion",
@@ -96,8 +96,8 @@ def chats(value: Any, path: str) -> list[Chat]:
         role = message.get("role")
         if not isinstance(role, str):
             raise BadRow("unreadable", "a message without a role", f"{path}[{i}]")
-        if role in ROLES:
-            message["role"] = ROLES[role]
+        if role not in PLAIN_ROLES and (known := role_of(role)) not in (None, CALL):
+            message["role"] = known
         made.append(flagged(_with_calls(message, f"{path}[{i}]")))
     return made
 
@@ -182,8 +182,7 @@ def _fits_chat(obj: Mapping[str, Any]) -> bool:
     given = obj.get("input")
     if isinstance(given, dict) and "messages" in given:
         return any(isinstance(obj.get(key), list) for key in BRANCHES)
-    prompt = obj.get("prompt")
-    return isinstance(prompt, list) and any(key != "prompt" and _is_answer(value) for key, value in obj.items())
+    return _is_answer(obj.get("prompt"))
 
 
 def _is_object_form(obj: Mapping[str, Any]) -> bool:
@@ -337,12 +336,13 @@ def _read_swift(obj: dict[str, Any]) -> ChatRow:
         role = str(message.get("role"))
         kind = role if role in PLAIN_ROLES else role_of(role) or role
         if kind == CALL:
-            calls = a_call(message.get("content"), f"$.messages[{i}].content", repairs)
+            turn = calling_turn(message.get("content"), f"$.messages[{i}].content", repairs)
             left = {key: value for key, value in message.items() if key not in ("role", "content")}
-            if made and before in ("assistant", CALL):
-                made[-1] = {**made[-1], **left, "tool_calls": [*made[-1].get("tool_calls", ()), *calls]}
+            if "tool_calls" in turn and made and before in ("assistant", CALL):
+                calls = [*made[-1].get("tool_calls", ()), *turn["tool_calls"]]
+                made[-1] = {**made[-1], **left, "tool_calls": calls}
             else:
-                made.append({"role": "assistant", "content": None, **left, "tool_calls": calls})
+                made.append({**turn, **left})
         else:
             content = message.get("content")
             shown = {"content": text(content)} if kind == "tool" and isinstance(content, dict) else {}
@@ -352,6 +352,16 @@ def _read_swift(obj: dict[str, Any]) -> ChatRow:
     row = ChatRow(messages=paired(made), tools=tools_of(obj), repairs=repairs)
     read_branches(row, rest)
     return sorted_fields(row, rest)
+
+
+def calling_turn(content: Any, path: str, repairs: list[Repair]) -> Chat:
+    """A turn that is the model's calling: with its calls, or as text where calls stand in it among other words."""
+    try:
+        return {"role": "assistant", "content": None, "tool_calls": a_call(content, path, repairs)}
+    except BadRow:
+        if not isinstance(content, str) or not parse(content).calls:
+            raise
+        return said("assistant", content)
 
 
 def a_call(content: Any, path: str, repairs: list[Repair]) -> list[Chat]:

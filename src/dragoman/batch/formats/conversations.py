@@ -8,14 +8,14 @@ Sources: LLaMA-Factory data/README.md; NousResearch/hermes-function-calling-v1, 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ...dialects.writing.render import Unrenderable, render
 from ...types import ToolCall
 from ..result import Repair
 from ..row_json import BadRow, text
-from .chat import TOOL_KEYS, a_call, flagged, in_form, others, sorted_fields, tools_of, written_tools
+from .chat import TOOL_KEYS, calling_turn, flagged, in_form, others, sorted_fields, tools_of, written_tools
 from .chat_row import TRAIN, Chat, ChatRow, a_list, a_text, an_object, paired, plain_text, results_apart, said
 from .speakers import CALL, role_of
 from .spec import Demands, Format
@@ -68,11 +68,11 @@ def _spoken_in(obj: Mapping[str, Any], key: str, repairs: list[Repair]) -> list[
     for role, value, left, path in turns(obj, key):
         left = flagged(left)
         if role == CALL:
-            calls = a_call(value, path, repairs)
-            if before == "assistant":
-                made[-1] = {**made[-1], **left, "tool_calls": calls}  # said and called in one turn, told in two
+            turn = calling_turn(value, path, repairs)
+            if before == "assistant" and "tool_calls" in turn:  # said and called in one turn, told in two
+                made[-1] = {**made[-1], **left, "tool_calls": turn["tool_calls"]}
             else:
-                made.append({"role": "assistant", "content": None, **left, "tool_calls": calls})
+                made.append({**turn, **left})
         elif role == "tool":
             waiting = len(made[-1].get("tool_calls") or ()) if made else 0
             made += [said("tool", content, **left) for content in _results(value, waiting)]
@@ -137,22 +137,7 @@ def _system(obj: Mapping[str, Any]) -> str:
 def _read_toolace(obj: dict[str, Any]) -> ChatRow:
     row = _read(obj)
     row.tools = [{key: value for key, value in one.items() if value is not None} for one in tools_in_text(_system(obj))]
-    names = [name for one in row.tools if _ODD.search(name := str(one.get("function", one)["name"]))]
-    for message in row.messages:
-        content = message.get("content")
-        if names and message["role"] == "assistant" and isinstance(content, str) and content.lstrip()[:1] == "[":
-            message["content"] = _joined(content, names)
     return row
-
-
-def _joined(content: str, names: Iterable[str]) -> str:
-    """Names that no call can be written with, before a bracket, as one can."""
-    for name in sorted(names, key=len, reverse=True):
-        content = content.replace(f"{name}(", _ODD.sub("_", name) + "(")
-    return content
-
-
-_ODD = re.compile(r"[^A-Za-z0-9_.-]")
 
 
 def _read_toolbench(obj: dict[str, Any]) -> ChatRow:

@@ -83,6 +83,8 @@ def read_answer(body: Any, path: str) -> list[Chat]:
         return []
     if isinstance(value, str):
         return [said("assistant", value)]
+    if _are_items(value):
+        return read_request({"input": value}, path).messages
     if isinstance(value, list):
         return [one for part in value for one in read_answer(part, path)]
     if not isinstance(value, dict):
@@ -188,22 +190,33 @@ def _are_items(listed: Any) -> bool:
 
 ITEMS = frozenset({"function_call", "function_call_output", "message", "reasoning", "custom_tool_call"})
 
-# ── a request alone ──────────────────────────────────────────────────────────
+# ── a request, or an answer, alone ──────────────────────────────────────────────────────────
 
 REQUEST_KEYS = frozenset(
     {"messages", "contents", "input", "tools", "system", "systemInstruction", "system_instruction", "instructions"}
     | {"toolConfig"}
 )
 """What of a request the codec of its API reads."""
+ANSWER_KEYS = frozenset({"choices", "content", "role", "type", "tools"})
+"""And of an answer."""
 
 
-def _fits_request(obj: Mapping[str, Any]) -> bool:
-    if isinstance(obj.get("contents"), list) or ("messages" not in obj and _are_items(obj.get("input"))):
+def _fits_body(obj: Mapping[str, Any]) -> bool:
+    if _is_answer(obj) or isinstance(obj.get("contents"), list) or ("messages" not in obj and _are_items(obj.get("input"))):
         return True
     return isinstance(obj.get("messages"), list) and api_of_request(obj) == "bedrock_converse"
 
 
-def _read_request(obj: dict[str, Any]) -> ChatRow:
+def _is_answer(obj: Mapping[str, Any]) -> bool:
+    """Is it what OpenAI or Anthropic answers, told by the name that either gives it?"""
+    named = (obj.get("object") == "chat.completion" and "choices" in obj) or obj.get("type") == "message"
+    return named and "messages" not in obj
+
+
+def _read_body(obj: dict[str, Any]) -> ChatRow:
+    if _is_answer(obj):
+        row = ChatRow(messages=paired(read_answer(obj, "$")), tools=tools_of(obj))
+        return sorted_fields(row, {key: value for key, value in obj.items() if key not in ANSWER_KEYS})
     row = read_request({key: value for key, value in obj.items() if key in REQUEST_KEYS and value is not None})
     row.messages = paired(row.messages)
     return sorted_fields(row, {key: value for key, value in obj.items() if key not in REQUEST_KEYS})
@@ -339,8 +352,8 @@ ANTHROPIC = Format(
     sample='{"system":"s","messages":[{"role":"user","content":"hi"},{"role":"assistant","content":[{"type":"tool_use","id":"c1","name":"f","input":{"a":1}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"c1","content":"7"}]},{"role":"assistant","content":"Seven."}],"tools":[{"name":"f","input_schema":{"type":"object","properties":{"a":{"type":"integer"}}}}]}',
     source="https://docs.claude.com/en/api/messages",
 )  # fmt: skip
-REQUEST = Format(
-    name="request", fits=_fits_request, read=_read_request, demands=Demands(arguments="object"),
+BODY = Format(
+    name="body", fits=_fits_body, read=_read_body, demands=Demands(arguments="object"),
     sample='{"contents":[{"role":"user","parts":[{"text":"hi"}]},{"role":"model","parts":[{"functionCall":{"name":"f","args":{"a":1}}}]},{"role":"user","parts":[{"functionResponse":{"name":"f","response":{"result":7}}}]},{"role":"model","parts":[{"text":"Seven."}]}],"tools":[{"functionDeclarations":[{"name":"f","parameters":{"type":"OBJECT","properties":{"a":{"type":"INTEGER"}}}}]}]}',
     source="https://cloud.google.com/vertex-ai/generative-ai/docs/model-reference/tuning",
 )  # fmt: skip

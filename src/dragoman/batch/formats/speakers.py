@@ -12,7 +12,7 @@ CALL = "call"
 """The model, calling: a turn of its own in formats that part it from what is said."""
 SPEAKERS: Mapping[str, str] = {
     "human": "user", "user": "user", "gpt": "assistant", "assistant": "assistant", "model": "assistant",
-    "chatgpt": "assistant", "bing": "assistant", "bard": "assistant", "ai": "assistant", "bot": "assistant",
+    "chatgpt": "assistant", "chatbot": "assistant", "bing": "assistant", "bard": "assistant", "ai": "assistant", "bot": "assistant",
     "system": "system", "developer": "system", "tool": "tool", "function": "tool", "observation": "tool",
     "tool_response": "tool", "tool_result": "tool", "ipython": "tool", "environment": "tool",
     "function_response": "tool", "function_result": "tool", "function_call": CALL, "tool_call": CALL, "tool_calls": CALL,

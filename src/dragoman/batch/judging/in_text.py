@@ -8,7 +8,7 @@ stretch it stood in.  A text that holds no call comes back as it was.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -19,7 +19,7 @@ from ...types import Issue, IssueKind, Report, ToolCall, Verdict
 from ..formats.spec import ANY
 from ..options import Options
 from ..result import Finding, JudgedCall, Repair
-from .toolset import Toolset
+from .toolset import ODD, Toolset
 
 FOREIGN = tuple("▁｜＜【「")
 """Signs of which a text with a call to a tool that is not declared has one; the common ones stand in `is_plain`."""
@@ -64,8 +64,9 @@ def read_text(
     """What a model wrote; `dialect` is how this corpus writes calls, `shown` the results it was shown."""
     prompted = "" if dialect == ANY else dialect
     parsed = parse(
-        text, tools=tools.tools, doubt=options.doubt, prompted_dialect=prompted, shown=shown, finish_reason=finish
-    )
+        _joined(text, tools.odd), tools=tools.tools, doubt=options.doubt, prompted_dialect=prompted, shown=shown,
+        finish_reason=finish,
+    )  # fmt: skip
     findings = [_finding(issue, path) for issue in parsed.issues]
     judged = [_refused(issue, message) for issue in parsed.issues if issue.kind in REFUSALS]
     for call in parsed.doubtful:
@@ -77,6 +78,14 @@ def read_text(
     repairs = [repair for _, repair in taken if repair is not None]
     judged = [*(call for call, _ in taken), *judged]
     return Spoken(_left(parsed), parsed.reasoning, parsed.calls, tuple(judged), tuple(repairs), tuple(findings))
+
+
+def _joined(text: str, names: Iterable[str]) -> str:
+    """A list of Python's calls with the names that no such call has written as one can, sign by sign."""
+    if text.lstrip()[:1] == "[":
+        for name in names:
+            text = text.replace(f"{name}(", ODD.sub("_", name) + "(")
+    return text
 
 
 USUAL: Mapping[str, frozenset[str]] = {"pythonic": frozenset({"python_word", "quotes", "name"})}

@@ -26,6 +26,10 @@ REMEMBERED = 1024
 SIGNS = re.compile(r"[^a-z0-9_-]")
 
 
+ODD = re.compile(r"[^A-Za-z0-9_.-]")
+"""What no name in a Python call has."""
+
+
 class Toolset:
     """The tools of a row.
 
@@ -37,7 +41,7 @@ class Toolset:
     `findings` what is wrong with the definitions
     """
 
-    __slots__ = ("chat", "findings", "joined", "judge", "named", "padded", "sound", "tools", "words")
+    __slots__ = ("chat", "findings", "joined", "judge", "named", "odd", "padded", "sound", "tools", "words")
 
     def __init__(self, definitions: Iterable[Any] | None) -> None:
         self.findings: list[Finding] = []
@@ -59,6 +63,7 @@ class Toolset:
         self.judge = Judge(self.tools)
         self.chat: list[Any] | None = None if self.tools is None else [write_function(tool) for tool in self.tools]
         self.words: tuple[str, ...] = tuple({w for name in self.named for w in _words(name)})
+        self.odd: tuple[str, ...] = tuple(sorted(filter(ODD.search, self.named), key=len, reverse=True))
         self.joined = all("_" in word for word in self.words)
 
     def accepts(self, name: str) -> Accepts | None:
