@@ -31,6 +31,7 @@ PROGRAMS = {
     "soak": ("-m", "bench.soak"),
     "soak_machines": ("-m", "bench.soak.machines"),
     "request": ("-m", "bench.request"),
+    "recording": ("-m", "bench.recording"),
     "transport": ("-m", "bench.transport"),
 }
 """Table → how it is renewed; those that another writes along are in `ALONG`."""

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import count
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from dragoman.gateway import mcp_tools
+from tests.support import postgres
 from tests.support.clocks import LONG
 from tests.support.gateways import ALICE, BOB, openai_client
+from tests.support.postgres import Cluster
+
+NUMBERS = count()
+"""Of databases."""
 
 
 @pytest.fixture(autouse=True)
@@ -29,3 +36,18 @@ def alice(address: str) -> Iterator[Any]:
 def bob(address: str) -> Iterator[Any]:
     with openai_client(address, BOB) as found:
         yield found
+
+
+@pytest.fixture(scope="session")
+def cluster() -> Iterator[Cluster]:
+    with postgres.cluster() as found:
+        yield found
+
+
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=postgres.skip_without)])
+def where(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The address of an empty store."""
+    if request.param == "sqlite":
+        return str(tmp_path / "recordings.sqlite")
+    found: Cluster = request.getfixturevalue("cluster")
+    return found.database(f"test_{next(NUMBERS)}")

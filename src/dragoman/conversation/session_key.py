@@ -105,11 +105,10 @@ def session_of(
 
 def _named(request: Request, headers: Mapping[str, str], conversation: str) -> Iterator[tuple[str, str]]:
     """Every name of the session, with where it stands, the surest first."""
-    for header in HEADERS:
-        if header in headers:
-            yield header, headers[header].strip()
+    if not HEADERS.keys().isdisjoint(headers):
+        yield from ((header, headers[header].strip()) for header in HEADERS if header in headers)
     yield "conversation", conversation
-    for path, read in FIELDS.items():
+    for path, read in FIELDS.items() if request.extra else ():
         value: Any = request.extra
         for step in path.split("."):
             value = value.get(step) if isinstance(value, Mapping) else None

@@ -31,10 +31,11 @@ from ..http.request_body import Gone, read_body, read_json
 from ..recordings.store import Unavailable
 from .export import curl, curl_upstream, dialect_vector, wire_vector
 from .habits import HabitList
+from .line import row, session
 from .recorder import Recorder
 from .recording import Body, Hop, Recording
 from .replay_request import reading
-from .view import row, session, whole, wire
+from .view import whole, wire
 
 log: logging.Logger = logging.getLogger("dragoman.gateway")
 

@@ -8,74 +8,71 @@ provider: names of models, routes and of the client's own tools, numbers, times,
 from __future__ import annotations
 
 import base64
-import hashlib
 import json
 import os
 import socket
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import fields
-from enum import Enum
 from functools import lru_cache
+from hashlib import blake2b
 from typing import Any
 
 import orjson
 
-from ...codecs.shared.spec import WireFields
-from ...conversation.session_key import session_of
 from ...dialects.rows.record import to_record
 from ...dialects.spec import Dialect
-from ...loop.journal.values import MARK, RECORDS, encode
+from ...memo import per_object
 from ...providers.route import Route
 from ...redaction import redact_patterns
 from ...types import Report, Request, Response, ToolCall
 from ..recordings.table import DAY, StoredRow, without_nul
 from ..recordings.writer import Made
 from ..telemetry.exchange_record import ExchangeRecord, UpstreamAttempt
-from .recording import Body, Hop, Recording
-from .redaction import blot, shown_url
-from .view import marks_of
-from .view import row as line_of
+from .canonical import OPTIONS, encoded, messages_json, tools_json
+from .line import marks_of, words_of
+from .pieces import Cut, Pieces, Place
+from .recording import Body, Hop, Recording, session_key
+from .redaction import blot, blotted, is_spelt_in, shown_url
 
-FORM = 1
+FORM = 2
 """Of the documents: a reader leaves alone what is of a later one."""
 BIG = 128 * 1024
-"""Characters of a body from which on it stands apart, once a day however often it was sent."""
+"""Bytes of a text from which on it stands apart, once a day however often it was sent."""
 CLOSED = frozenset({
     "mark", "strong", "place", "asked", "confirmed", "native", "repeats", "word", "tools", "box", "thought", "edits",
     "habit",
 })  # fmt: skip
 """Evidence whose values are words of ours, or kinds."""
-OPTIONS = orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_SUBCLASS
 ROUTE = ("model", "strict", "doubt", "nonce", "prefix")
 
 
-def made(recording: Recording, namespace: str = "") -> Made:
-    """A sealed recording as it is stored, with all that was said."""
-    exchange = recording.exchange or ExchangeRecord()
-    document, line = _Document(recording), line_of(recording)
-    bodies = [recording.request, recording.response, *(body for hop in recording.hops for body in (hop.sent, hop.got))]
-    row = StoredRow(
-        **_columns(exchange, recording.spelt),
-        status=exchange.status or recording.status,
-        began=recording.began,
-        day=int(recording.began // DAY),
-        namespace=namespace,
-        session=recording.session,
-        marks=_barred(line["marks"]),
-        content=1,
-        again=recording.again,
-        size=sum([body.size for body in bodies]),
-        line=_text({name: value for name, value in line.items() if name not in OWN}).decode("utf-8", "replace"),
-        document=_text(document.whole()).decode("utf-8", "replace"),
-        bodies=" ".join(document.apart),
-    )
-    return Made(row, [(row.day, digest, text) for digest, text in document.apart.items()])
+def made(recording: Recording, namespace: str = "", pieces: Pieces | None = None) -> Made:
+    """A sealed recording as it is stored, with all that was said; `pieces` are those of the texts before it."""
+    exchange, spelt = recording.exchange or ExchangeRecord(), recording.spelt
+    columns = _columns(exchange, spelt)
+    document = _Document(recording, columns, pieces or Pieces())
+    columns |= {
+        "status": exchange.status or recording.status,
+        "began": recording.began,
+        "day": document.day,
+        "namespace": namespace,
+        "session": recording.session,
+        "marks": _barred(marks_of(exchange, recording.again)),
+        "content": 1,
+        "again": recording.again,
+        "size": sum([body.size for body in recording.bodies()]),
+    }
+    line = {**_line(columns, exchange), **words_of(recording)}
+    text = _text(line)
+    text = _text(blotted(line, spelt)) if is_spelt_in(text, spelt) else text
+    columns["line"], columns["document"] = text.decode("utf-8", "replace"), document.text().decode("utf-8", "replace")
+    columns["bodies"] = " ".join(document.bodies)
+    return Made(StoredRow(**columns), [(document.day, digest, text) for digest, text in document.apart.items()])
 
 
 def made_bare(exchange: ExchangeRecord, began: float, spelt: tuple[str, ...], namespace: str = "") -> Made:
     """An exchange as it is stored without what was said; `spelt` are the secrets, in every spelling."""
-    tools, attempts = _offered(exchange), exchange.attempts
-    asked = attempts[0].request if attempts else None
+    tools = _offered(exchange)
     found = marks_of(exchange)
     row = _columns(exchange, spelt)
     row |= {
@@ -83,10 +80,10 @@ def made_bare(exchange: ExchangeRecord, began: float, spelt: tuple[str, ...], na
         "began": began,
         "day": int(began // DAY),
         "namespace": namespace,
-        "session": session_of(asked, exchange.headers, exchange.key).key if asked is not None else "",
+        "session": session_key(exchange),
         "marks": _barred(found),
     }
-    row["line"] = _text(_line(row, exchange, tools)).decode()
+    row["line"] = _text({**_line(row, exchange), **NOTHING_SAID, "calls": _called(exchange, tools)}).decode()
     row["document"] = _text(_bare(row, exchange, tools, spelt)).decode()
     return Made(StoredRow(**row))
 
@@ -131,10 +128,6 @@ def clean_name(text: str, spelt: tuple[str, ...]) -> str:
     return clean(text, spelt)
 
 
-OWN = frozenset({"number", "version", "live", "content"})
-"""Fields of a line that the store knows, or that say nothing of what is over."""
-
-
 @lru_cache(maxsize=4)
 def _process(pid: int) -> str:
     return f"{socket.gethostname()}:{pid}"
@@ -154,28 +147,107 @@ def _text(value: Any) -> bytes:
 
 
 class _Document:
-    """The document of one recording, while it is written; `apart` are the bodies that stand apart, by their hashes.
+    """The document of one recording; `apart` are pieces that are to be stored with it, `bodies` all it refers to.
 
     What clients, models and providers said is blotted where it stands; names of ours are left alone, though some
     client's key may be one of them (`ollama`).
     """
 
-    def __init__(self, recording: Recording) -> None:
-        self._recording, self._spelt = recording, recording.spelt
+    def __init__(self, recording: Recording, columns: Mapping[str, Any], pieces: Pieces) -> None:
+        self._recording, self._columns, self._pieces = recording, columns, pieces
+        self._spelt: tuple[str, ...] = ()
+        self.day = int(recording.began // DAY)
         self.apart: dict[str, str] = {}
+        self.bodies: dict[str, None] = {}
+
+    def text(self) -> bytes:
+        """It, as JSON."""
+        recording, exchange = self._recording, self._recording.exchange
+        bodies = [self._body(body, what) for body, what in self._wires()]
+        asked = self._asked(exchange.attempts) if exchange is not None else []
+        made = _text(self._whole(bodies, asked))
+        if not is_spelt_in(made, recording.spelt):
+            return made
+        self._spelt = recording.spelt  # as it hardly ever is: each text by itself
+        return _text(self._whole(bodies, asked))
 
     def _said(self, value: Any) -> Any:
         """Plain data without secrets."""
-        return orjson.Fragment(blot(_text(value), self._spelt))
+        return orjson.Fragment(blot(_text(value), self._spelt)) if self._spelt else value
 
     def _canonical(self, value: Any) -> Any:
         """A canonical value in the form of `loop.journal.values`, without secrets."""
-        return orjson.Fragment(blot(_encoded(value), self._spelt))
+        return orjson.Fragment(blot(encoded(value), self._spelt))
 
-    # ── with what was said ───────────────────────────────────────────────────
+    # ── texts that come again ────────────────────────────────────────────────
 
-    def whole(self) -> dict[str, Any]:
-        """All there is."""
+    def _wires(self) -> list[tuple[Body, Hashable]]:
+        """The bodies, each with what tells it from others of its conversation; None for those that never come again."""
+        recording = self._recording
+        wires: list[tuple[Body, Hashable]] = [(recording.request, recording.path), (recording.response, None)]
+        for hop in recording.hops:
+            wires += [(hop.sent, hop.url), (hop.got, None)]
+        return wires
+
+    def _body(self, body: Body, what: Hashable) -> dict[str, Any]:
+        """A body: its text, or base64 where it is none."""
+        data = body.data
+        written: dict[str, Any] = {"size": body.size, "pieces": body.pieces}
+        if body.is_cut:
+            written["cut"] = True
+        try:
+            return self._in_pieces(self._cut(data, what)) | written
+        except UnicodeDecodeError:
+            return written | {"base64": base64.b64encode(blot(data, self._recording.spelt)).decode()}
+
+    def _cut(self, data: bytes, what: Hashable) -> Cut:
+        recording, spelt = self._recording, self._recording.spelt
+        if what is None or not recording.session:
+            return Cut(text=blot(data, spelt))
+        place = Place(self._columns["owner"], what, recording.session)
+        return self._pieces.cut(self.day, place, data, spelt, self.apart)
+
+    def _in_pieces(self, cut: Cut) -> dict[str, Any]:
+        """A text: what is new, and the hashes of what stands before and behind it; what is big stands apart as well."""
+        before, text = cut.before, cut.text.decode()
+        if len(cut.text) >= BIG and "\0" not in text:
+            digest = blake2b(cut.text, digest_size=16).hexdigest()
+            self.apart[digest], before, text = text, (*before, digest), ""
+        written: dict[str, Any] = {"text": text}
+        if before:
+            written["before"] = before
+        if cut.behind:
+            written["behind"] = cut.behind
+        self.bodies |= dict.fromkeys((*before, *filter(None, [cut.behind])))
+        return written
+
+    def _asked(self, attempts: Sequence[UpstreamAttempt]) -> list[Any]:
+        """What each place was asked; the number of the attempt that was asked the same."""
+        found: list[Any] = []
+        for number, attempt in enumerate(attempts):
+            same = next((n for n, other in enumerate(attempts[:number]) if other.request is attempt.request), None)
+            found.append(self._request(attempt.request) if same is None else same)
+        return found
+
+    def _request(self, request: Request) -> dict[str, Any]:
+        """A canonical request; its messages and tools come again with the next turn."""
+        spelt = self._recording.spelt
+        written: dict[str, Any] = {
+            "model": orjson.Fragment(blot(_text(request.model), spelt)),
+            "messages": self._in_pieces(self._cut(messages_json(request.messages), "messages")),
+        }
+        rest = {name: value for name, usual in REST.items() if (value := getattr(request, name)) != usual}
+        if rest:
+            written["rest"] = orjson.Fragment(blot(encoded(rest), spelt))
+        if request.tools:
+            digest = self._pieces.constant(self.day, tools_json(request.tools), spelt, self.apart)
+            self.bodies[digest] = None
+            written["tools"] = digest
+        return written
+
+    # ── all of it ────────────────────────────────────────────────────────────
+
+    def _whole(self, bodies: Sequence[dict[str, Any]], asked: Sequence[Any]) -> dict[str, Any]:
         recording, exchange = self._recording, self._recording.exchange
         return {
             "form": FORM,
@@ -183,89 +255,87 @@ class _Document:
             "path": self._said(recording.path),
             "query": recording.query,
             "variables": self._said(dict(recording.variables)),
-            "headers": dict(recording.headers),
-            "response_headers": dict(recording.response_headers),
-            "request": self._body(recording.request),
-            "response": self._body(recording.response),
-            "exchange": self._exchange(exchange) if exchange is not None else None,
-            "hops": [self._hop(hop, exchange) for hop in recording.hops],
+            "headers": recording.headers,
+            "response_headers": recording.response_headers,
+            "request": bodies[0],
+            "response": bodies[1],
+            "exchange": self._exchange(exchange, asked) if exchange is not None else None,
+            "hops": [self._hop(hop, exchange, *bodies[2 * n + 2 : 2 * n + 4]) for n, hop in enumerate(recording.hops)],
         }
 
-    def _body(self, body: Body) -> dict[str, Any]:
-        """A body: its text, or base64 where it is none; what is big stands apart, under its hash."""
-        pieces = [(round(at, 4), end) for at, end in body.pieces]
-        written: dict[str, Any] = {"size": body.size, "cut": body.is_cut, "pieces": pieces}
-        try:
-            form, text = "text", body.data.decode()
-        except UnicodeDecodeError:
-            form, text = "base64", base64.b64encode(body.data).decode()
-        if len(text) < BIG:
-            return {**written, form: text}
-        digest = hashlib.sha256(body.data).hexdigest()[:32]
-        self.apart[digest] = json.dumps(text) if "\0" in text else text
-        return {**written, "apart": digest, "as": f"quoted {form}" if "\0" in text else form}
-
-    def _exchange(self, exchange: ExchangeRecord) -> dict[str, Any]:
+    def _exchange(self, exchange: ExchangeRecord, asked: Sequence[Any]) -> dict[str, Any]:
+        attempts, response = exchange.attempts, exchange.response
+        same = next((n for n, attempt in enumerate(attempts) if attempt.response is response), None)
         return {
-            **_head(exchange, clean(exchange.request_id, self._spelt), clean(exchange.model, self._spelt)),
+            **_head(exchange, self._columns["request_id"], self._columns["model"]),
             "error": self._said(str(exchange.error) if exchange.error is not None else ""),
-            "response": self._canonical(exchange.response),
+            "response": self._canonical(response) if same is None or response is None else same,
             "attempts": [
                 {
                     **self._attempt(attempt),
-                    "request": self._request(attempt.request),
-                    "response": self._canonical(attempt.response),
+                    "request": request,
+                    "response": self._canonical(attempt.response) if attempt.response is not None else None,
                 }
-                for attempt in exchange.attempts
+                for attempt, request in zip(attempts, asked, strict=True)
             ],
-            "server_tools": self._canonical(tuple(exchange.server_tools)),
+            "server_tools": self._canonical(tuple(exchange.server_tools)) if exchange.server_tools else None,
         }
 
     def _attempt(self, attempt: UpstreamAttempt) -> dict[str, Any]:
-        written, failed = _attempt(attempt, clean(attempt.place.model, self._spelt)), attempt.failure
+        written, failed = _attempt(attempt, clean_name(attempt.place.model, self._recording.spelt)), attempt.failure
         if failed is not None:
             written["failure"]["message"] = self._said(failed.message)
         return written
 
-    def _request(self, request: Request) -> Any:
-        """A canonical request; its messages and tools are known again in the next turn, and written once."""
-        written = {
-            "model": request.model,
-            "messages": [known(message) for message in request.messages],
-            "tools": [known(tool) for tool in request.tools],
-            "rest": orjson.Fragment(_encoded(tuple([getattr(request, name) for name in REST]))),
-        }
-        return self._said(written)
-
-    def _hop(self, hop: Hop, exchange: ExchangeRecord | None) -> dict[str, Any]:
+    def _hop(self, hop: Hop, exchange: ExchangeRecord | None, sent: Any, got: Any) -> dict[str, Any]:
         attempts = exchange.attempts if exchange is not None else []
         at = next((n for n, attempt in enumerate(attempts) if attempt is hop.attempt), None)
-        plain = ("ran", "nonce", "method", "url", "begun", "status", "opened", "ended")
         return {
-            **{name: getattr(hop, name) for name in plain},
+            "ran": hop.ran,
+            "nonce": hop.nonce,
+            "method": hop.method,
+            "url": hop.url,
+            "begun": hop.begun,
+            "status": hop.status,
+            "opened": hop.opened,
+            "ended": hop.ended,
             "attempt": at,
             "error": self._said(hop.error),
-            "route": _route(hop.route) if hop.route is not None else None,
-            "headers": dict(hop.headers),
-            "got_headers": dict(hop.got_headers),
-            "sent": self._body(hop.sent),
-            "got": self._body(hop.got),
+            "route": orjson.Fragment(_route(hop.route)) if hop.route is not None else None,
+            "headers": hop.headers,
+            "got_headers": hop.got_headers,
+            "sent": sent,
+            "got": got,
         }
 
 
 def _head(exchange: ExchangeRecord, request_id: str, model: str) -> dict[str, Any]:
-    names = ("front", "key", "stream", "status", "begun", "first", "ended", "outcome")
-    return {"request_id": request_id, "model": model, **{name: getattr(exchange, name) for name in names}}
+    return {
+        "request_id": request_id,
+        "model": model,
+        "front": exchange.front,
+        "key": exchange.key,
+        "stream": exchange.stream,
+        "status": exchange.status,
+        "begun": exchange.begun,
+        "first": exchange.first,
+        "ended": exchange.ended,
+        "outcome": exchange.outcome,
+    }
 
 
 def _attempt(attempt: UpstreamAttempt, model: str) -> dict[str, Any]:
     """An asking without its words; `model` is the place's, without secrets."""
     place, failed = attempt.place, attempt.failure
-    plain = ("number", "reask", "besides", "operation", "begun", "ended")
     return {
         "place": [place.provider, model, _address(place.address)],
         "failure": {"kind": str(failed.kind), "status": failed.status, "message": ""} if failed is not None else None,
-        **{name: getattr(attempt, name) for name in plain},
+        "number": attempt.number,
+        "reask": attempt.reask,
+        "besides": attempt.besides,
+        "operation": attempt.operation,
+        "begun": attempt.begun,
+        "ended": attempt.ended,
     }
 
 
@@ -275,16 +345,17 @@ def _address(url: str) -> str:
     return shown_url(url, ()) if url else ""
 
 
-REST = ("tool_choice", "parallel", "sampling", "output_schema", "stream", "extra")
-"""The fields of a request beside its model, messages and tools, in the order in which they are written."""
+REST = {each.name: each.default for each in fields(Request) if each.name not in {"model", "messages", "tools"}}
+"""The other fields of a request, each with what it mostly is."""
 LONGEST_NAME = 200
 
 
-def _route(route: Route) -> dict[str, Any]:
-    """What of a route is needed to read its answers again; nothing of its keys."""
+@per_object
+def _route(route: Route) -> bytes:
+    """What of a route is needed to read its answers again, as JSON; nothing of its keys."""
     provider = route.provider
     rows = [route.dialects] if isinstance(route.dialects, str | Dialect) else [*route.dialects]
-    return {
+    return _text({
         **{name: getattr(route, name) for name in ROUTE},
         "provider": provider.name,
         "codec": provider.codec,
@@ -292,7 +363,7 @@ def _route(route: Route) -> dict[str, Any]:
         "tools": str(route.tools.value) if route.tools is not None else None,
         "dialects": [_dialect(row) for row in rows],
         "prompt_dialect": _dialect(route.prompt_dialect),
-    }
+    })  # fmt: skip
 
 
 def _dialect(row: str | Dialect) -> Any:
@@ -302,20 +373,30 @@ def _dialect(row: str | Dialect) -> Any:
 # ── without ──────────────────────────────────────────────────────────────────
 
 
-def _line(row: Mapping[str, Any], exchange: ExchangeRecord, tools: Collection[str]) -> dict[str, Any]:
-    """The line of a list, as `view.row` has it, without a word of anybody's."""
-    calls = exchange.response.calls if exchange.response is not None else ()
-    plain = ("session", "request_id", "front", "model", "route", "status", "outcome", "seconds", "reasks", "attempts")
+def _line(row: Mapping[str, Any], exchange: ExchangeRecord) -> dict[str, Any]:
+    """The line of a list, as `line.row` has it, but for what was said."""
     return {
-        **{name: row[name] for name in plain},
+        "session": row["session"],
+        "request_id": row["request_id"],
+        "front": row["front"],
+        "model": row["model"],
+        "route": row["route"],
+        "status": row["status"],
+        "outcome": row["outcome"],
+        "seconds": row["seconds"],
+        "reasks": row["reasks"],
+        "attempts": row["attempts"],
         "at": row["began"],
         "key": row["owner"],
         "stream": exchange.stream,
         "first": row["first"] if row["first"] >= 0 else None,
         "tokens": [row["input_tokens"], row["output_tokens"]] if row["input_tokens"] or row["output_tokens"] else None,
-        "calls": [call.name for call in calls if call.name in tools],
-        **NOTHING_SAID,
     }
+
+
+def _called(exchange: ExchangeRecord, tools: Collection[str]) -> list[str]:
+    """The client's own tools that were called."""
+    return [call.name for call in exchange.response.calls if call.name in tools] if exchange.response else []
 
 
 NOTHING_SAID = {"prompt": "", "answer": "", "error": "", "path": "", "again": 0, "size": 0}
@@ -374,79 +455,6 @@ def _brief_report(report: Report) -> dict[str, Any]:
         "edits": [edit.kind for edit in report.edits],
         "evidence": known,
     }
-
-
-# ── canonical values ─────────────────────────────────────────────────────────
-
-
-def _encoded(value: Any) -> bytes:
-    marks = 0
-
-    def marked(each: Any) -> Any:
-        nonlocal marks
-        kind: type[Any] = type(each)
-        if kind is tuple:
-            marks += 1
-            return {MARK: "tuple", "is": list(each)}
-        if isinstance(each, Enum):
-            marks += 1
-            return {MARK: kind.__name__, "is": each.value}
-        if kind is WireFields:
-            marks += 1
-            return {MARK: "wire", "api": each.api, "is": dict(each)}
-        if isinstance(each, Mapping):
-            return dict(each)
-        name = type(each).__name__
-        if RECORDS.get(name) is kind:
-            marks += 1
-            return {MARK: name, **{one.name: _field(getattr(each, one.name)) for one in _fields(kind)}}
-        raise TypeError(kind)
-
-    def _field(each: Any) -> Any:
-        return marked(each) if type(each) is tuple or isinstance(each, Enum) else each
-
-    try:
-        data = orjson.dumps(_field(value), marked, OPTIONS)
-        if data.count(b'"!":') == marks:
-            return data
-    except TypeError:  # long integers, halves of characters
-        pass
-    try:
-        return encode(value).encode()
-    except TypeError:
-        return b"null"
-
-
-@lru_cache(maxsize=64)
-def _fields(kind: Any) -> Sequence[Any]:
-    return [each for each in fields(kind) if each.init]
-
-
-MEMO_BYTES = 4 * 1024 * 1024
-
-
-class _Memo:
-    """Messages and tools as they were written, while their objects live on in the next turn."""
-
-    def __init__(self) -> None:
-        self._before: dict[int, tuple[Any, bytes]] = {}
-        self._now: dict[int, tuple[Any, bytes]] = {}
-        self._size = 0
-
-    def __call__(self, value: Any) -> Any:
-        """`value` in the form of canonical values."""
-        found = self._now.get(id(value)) or self._before.get(id(value))
-        if found is None or found[0] is not value:
-            found = value, _encoded(value)
-        if id(value) not in self._now:
-            self._size += len(found[1])
-            if self._size > MEMO_BYTES:
-                self._before, self._now, self._size = self._now, {}, len(found[1])
-            self._now[id(value)] = found
-        return orjson.Fragment(found[1])
-
-
-known = _Memo()
 
 
 def _default(value: Any) -> Any:

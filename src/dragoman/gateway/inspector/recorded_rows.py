@@ -6,7 +6,6 @@ exchange without content, without a chat or without an answer is no row; one tha
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -16,7 +15,7 @@ from ...errors import DragomanError
 from ...types import Request, Response
 from ..recordings.store import RecordingStore
 from ..recordings.table import Query, Recorded
-from .restored import request_in, response_in
+from .restored import document_of, request_in, response_in
 
 CHAT = "openai_chat"
 PAGE = 50
@@ -62,7 +61,7 @@ def row_of(stored: Recorded) -> RecordedRow | None:
     """The row of one exchange; None where it is none."""
     row = stored.row
     try:
-        document = json.loads(row.document)
+        document = document_of(stored)
         request, answer = request_in(document), response_in(document)
     except (DragomanError, LookupError, TypeError, ValueError, AttributeError):
         return None

@@ -13,7 +13,6 @@ import asyncio
 import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
 from contextvars import ContextVar
 from threading import Lock
 from typing import Any, Protocol
@@ -25,7 +24,7 @@ from ..config.model import GatewayConfig
 from ..http.asgi import BEHIND, Receive, Scope, Send
 from ..telemetry.exchange_record import ExchangeRecord, UpstreamAttempt
 from ..telemetry.logs import hidden
-from .recording import Hop, Recording
+from .recording import Hop, Recording, decoded
 from .redaction import is_secret
 
 MOST = 5000
@@ -63,6 +62,7 @@ class Recorder:
     size: int
     count: int
     shown: bool = True
+    _blots = True
 
     def __init__(
         self,
@@ -173,9 +173,19 @@ class Recorder:
         """`endpoint`, with its requests recorded."""
 
         async def served(scope: Scope, receive: Receive, send: Send) -> None:
-            with self._recorded(scope) as recording:
+            recording = self._recording(scope)
+            self._begins(recording)
+            token = CURRENT.set(recording)
+            try:
                 self._serves(recording, served, scope)
                 await endpoint(scope, _receiving(recording, receive), _sending(recording, send))
+            finally:
+                CURRENT.reset(token)
+                behind: asyncio.Future[None] | None = scope.get(BEHIND)
+                if behind is None or behind.done():
+                    self._ends(recording)
+                else:
+                    behind.add_done_callback(lambda _: self._ends(recording))
 
         return served
 
@@ -198,34 +208,23 @@ class Recorder:
         again: Scope = {**scope, "headers": fresh, "query_string": recording.query.encode(), AGAIN: number}
         return lambda: endpoint(again, once(body), sent_nowhere)
 
-    @contextmanager
-    def _recorded(self, scope: Scope) -> Iterator[Recording]:
+    def _recording(self, scope: Scope) -> Recording:
         self.count += 1
-        recording = Recording(
+        return Recording(
             number=self.count,
             began=self._now(),
             clock=self._clock,
             most=self._longest,
-            secrets=set(self._secrets),
+            secrets=self._secrets,
+            blots=self._blots,
             changed=self._note,
             method=scope["method"],
             path=scope["path"],
             query=scope.get("query_string", b"").decode("latin-1"),
             variables=dict(scope.get("path_params", {})),
-            headers={k.decode("latin-1"): v.decode("latin-1") for k, v in scope["headers"]},
+            came=scope["headers"],
             again=scope.get(AGAIN, 0),
         )
-        self._begins(recording)
-        token = CURRENT.set(recording)
-        try:
-            yield recording
-        finally:
-            CURRENT.reset(token)
-            behind: asyncio.Future[None] | None = scope.get(BEHIND)
-            if behind is None or behind.done():
-                self._ends(recording)
-            else:
-                behind.add_done_callback(lambda _: self._ends(recording))
 
     def _begins(self, recording: Recording) -> None:
         self._recordings[recording.number] = recording
@@ -244,6 +243,8 @@ class Recorder:
             routes = self._config.routes(exchange.model)
         except DragomanError:
             return None
+        if len(routes) == 1:
+            return routes[0]
         there = (attempt.place.provider, attempt.place.model, attempt.place.address)
         found = [r for r in routes if (r.provider.name, r.model or attempt.request.model, r.base_url) == there]
         return next(iter([*found, *routes]), None)
@@ -276,8 +277,7 @@ def _receiving(recording: Recording, receive: Receive) -> Receive:
 def _sending(recording: Recording, send: Send) -> Send:
     async def sent(message: Any) -> None:
         if message["type"] == "http.response.start":
-            headers = {k.decode("latin-1"): v.decode("latin-1") for k, v in message["headers"]}
-            recording.on_response_head(message["status"], headers)
+            recording.on_response_head(message["status"], decoded(message["headers"]))
         elif message.get("body"):
             recording.on_response_data(message["body"])
         await send(message)
@@ -309,14 +309,17 @@ def _wake(waiting: asyncio.Future[None]) -> None:
 def _performing(perform: PerformAsync, recording: Recording, route: _RouteOf) -> PerformAsync:
     hops: list[Hop] = []
 
-    async def performed(effect: Effect) -> Any:
-        if isinstance(effect, Open):
-            hops[:] = [recording.on_upstream_request(effect, route(recording))]
-        elif not isinstance(effect, Read):
+    async def opened(effect: Open) -> Any:
+        hops[:] = [recording.on_upstream_request(effect, route(recording))]
+        try:
             reply = await perform(effect)
-            if isinstance(effect, NewId) and not effect.prefix:
-                recording.nonce = str(reply)
-            return reply
+        except Exception as error:
+            recording.on_upstream_failure(hops[0], error)
+            raise
+        recording.on_upstream_head(hops[0], reply)
+        return reply
+
+    async def read(effect: Read) -> Any:
         try:
             reply = await perform(effect)
         except Exception as error:
@@ -324,9 +327,20 @@ def _performing(perform: PerformAsync, recording: Recording, route: _RouteOf) ->
                 recording.on_upstream_failure(hops[0], error)
             raise
         if hops:
-            on_reply = recording.on_upstream_head if isinstance(effect, Open) else recording.on_upstream_data
-            on_reply(hops[0], reply)
+            recording.on_upstream_data(hops[0], reply)
         return reply
+
+    async def named(effect: NewId) -> Any:
+        reply = await perform(effect)
+        recording.nonce = str(reply)
+        return reply
+
+    def performed(effect: Effect) -> Awaitable[Any]:
+        if isinstance(effect, Read):
+            return read(effect)
+        if isinstance(effect, Open):
+            return opened(effect)
+        return named(effect) if isinstance(effect, NewId) and not effect.prefix else perform(effect)
 
     return performed
 

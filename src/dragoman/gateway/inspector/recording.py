@@ -8,7 +8,7 @@ sealed no known secret is left in what was kept.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,12 +19,14 @@ from ...providers.route import Route
 from ...types import NOTHING
 from ..http.request_body import Refused, unpacked
 from ..telemetry.exchange_record import ExchangeRecord, UpstreamAttempt
-from .redaction import blot, holds, secrets_in, shown_headers, shown_query, shown_url, spellings
+from .redaction import blot, holds, joined, secrets_in, shown_headers, shown_query, shown_url, spellings
 
 FORM = "application/x-www-form-urlencoded"
 WITHHELD = b"[withheld: it held a secret in pieces]"
 TOKENS = b"[withheld: keys are exchanged for a token here]"
 PACKED = b"[withheld: it is packed in a way that cannot be read]"
+UNNOTED = 16 * 1024
+"""Bytes by which one that nobody sees before it is sealed may have grown unnoticed."""
 OBJECTS = 4
 """Bytes that the values decoded from a byte of a request take beside it, about."""
 
@@ -43,12 +45,15 @@ class Body:
 
     def add(self, data: bytes, at: float) -> int:
         """Keep `data`, as far as there is room; how many bytes were kept."""
-        part = data[: max(self._most - self.size, 0)]
-        self.size += len(data)
-        if part:
-            self._pieces.append(bytes(part))
-            self.pieces.append((at, (self.pieces[-1][1] if self.pieces else 0) + len(part)))
-        return len(part)
+        end = self.size + len(data)
+        if end > self._most:
+            data = data[: max(self._most - self.size, 0)]
+        size = len(data)
+        if size:
+            self._pieces.append(bytes(data))
+            self.pieces.append((at, self.size + size))
+        self.size = end
+        return size
 
     @classmethod
     def kept(cls, data: bytes, pieces: list[tuple[float, int]], size: int, *, cut: bool) -> Body:
@@ -83,8 +88,8 @@ class Hop:
     """One request to a provider, and what it answered.
 
     `attempt` is the one it belongs to (None where none had begun), `route` where that went, `ran` how many rounds of
-    tools had been run here before it, `nonce` the code its calls must carry.  Times are seconds since the exchange
-    began.
+    tools had been run here before it, `nonce` the code its calls must carry; `is_exchange_of_keys`: a token was asked
+    for, and not a model.  Times are seconds since the exchange began.
     """
 
     attempt: UpstreamAttempt | None
@@ -102,35 +107,43 @@ class Hop:
     opened: float | None = None
     ended: float | None = None
     error: str = ""
+    is_exchange_of_keys: bool = field(init=False)
 
-    @property
-    def is_exchange_of_keys(self) -> bool:
-        """Was a token asked for, and not a model?"""
-        return self.headers.get("content-type", "").startswith(FORM)
+    def __post_init__(self) -> None:
+        self.is_exchange_of_keys = self.headers.get("content-type", "").startswith(FORM)
+
+    def show(self, secrets: frozenset[str]) -> None:
+        """Address and headers as they may be shown."""
+        self.url, self.headers = shown_url(self.url, secrets), shown_headers(self.headers, secrets)
+        self.got_headers = shown_headers(self.got_headers, secrets)
 
 
 @dataclass(slots=True, eq=False, kw_only=True)
 class Recording:
     """One exchange.  `version` grows with every change; `began` is seconds since 1970.
 
-    `session` is the digest of what it belongs to, once it is over; `content` says whether what was said is kept.
+    `came` are the headers of its request; `session` is the digest of what it belongs to, once it is over; `content`
+    says whether what was said is kept.  Where it does not `blots`, nobody sees anything of it until it is sealed, and
+    bodies are rid of secrets by whoever writes them.
     """
 
     number: int
     began: float
     clock: Callable[[], float]
     most: int
-    secrets: set[str]
+    secrets: frozenset[str]
     changed: Callable[[Recording, int], None]
     method: str = ""
     path: str = ""
     query: str = ""
     variables: Mapping[str, Any] = NOTHING
+    came: Sequence[tuple[bytes, bytes]] = ()
     headers: Mapping[str, str] = NOTHING
     again: int = 0
     exchange: ExchangeRecord | None = None
     version: int = 0
     size: int = 0
+    unnoted: int = 0
     gone: bool = False
     nonce: str = ""
     request: Body = field(init=False)
@@ -142,15 +155,14 @@ class Recording:
     spelt: tuple[str, ...] = ()
     session: str = ""
     content: bool = True
+    blots: bool = True
     start: float = field(init=False)
 
     def __post_init__(self) -> None:
         self.start = self.clock()
         self.request, self.response = Body(self.most), Body(self.most)
-        self.secrets = self.secrets | secrets_in(self.headers, self.query)
-        self.headers = shown_headers(self.headers, self.secrets)
-        self.query = shown_query(self.query, self.secrets)
-        self.spelt = spellings(self.secrets)
+        if self.blots:
+            self._know(decoded(self.came))
 
     @property
     def now(self) -> float:
@@ -165,97 +177,133 @@ class Recording:
     def mentions(self, words: str) -> bool:
         """Do these words stand in it, in capitals or not: in its bytes, or in what a model wrote in pieces?"""
         wanted = words.casefold()
-        bodies = (self.request, self.response, *(body for hop in self.hops for body in (hop.sent, hop.got)))
         texts = (*(_words_of(hop.attempt) for hop in self.hops), *(hop.url for hop in self.hops), self.path)
         escaped = json.dumps(words)[1:-1].casefold()
         return any(wanted in text.casefold() for text in texts) or any(
             wanted in text or escaped in text
-            for text in (body.data.decode("utf-8", "replace").casefold() for body in bodies)
+            for text in (body.data.decode("utf-8", "replace").casefold() for body in self.bodies())
         )
+
+    def bodies(self) -> list[Body]:
+        """The bodies of both wires."""
+        return [self.request, self.response, *[body for hop in self.hops for body in (hop.sent, hop.got)]]
 
     # ── what happens ─────────────────────────────────────────────────────────
 
     def on_request_data(self, data: bytes) -> None:
         """More of the client's request."""
-        self._grow(OBJECTS * self._keep(self.request, data))
+        if not self.gone:
+            self.unnoted += OBJECTS * self.request.add(data, self.clock() - self.start)
+            self.note()
 
     def on_response_head(self, status: int, headers: Mapping[str, str]) -> None:
         """The head of our answer."""
-        self.status, self.response_headers = status, shown_headers(headers, self.secrets)
-        self._grow(0)
+        self.status = status
+        self.response_headers = shown_headers(headers, self.secrets) if self.blots else headers
+        self.note()
 
     def on_response_data(self, data: bytes) -> None:
         """More of our answer."""
-        self._grow(self._keep(self.response, data))
+        if not self.gone:
+            self.unnoted += self.response.add(data, self.clock() - self.start)
+            if self.blots or self.unnoted > UNNOTED:
+                self.note()
 
     def on_upstream_request(self, effect: Open, route: Route | None) -> Hop:
         """A request goes to a provider."""
         self._end_hop()
-        more = secrets_in(effect.headers, effect.url.partition("?")[2]) - self.secrets
-        if more:
-            self.secrets |= more
-            self.spelt = spellings(self.secrets)
-        exchange = self.exchange
+        exchange, at = self.exchange, self.clock() - self.start
         hop = Hop(
             attempt=exchange.attempts[-1] if exchange is not None and exchange.attempts else None,
             route=route,
             ran=len(exchange.server_tools) if exchange is not None else 0,
             nonce=self.nonce,
             method=effect.method,
-            url=shown_url(effect.url, self.secrets),
-            headers=shown_headers({k.lower(): v for k, v in effect.headers.items()}, self.secrets),
+            url=effect.url,
+            headers={name.lower(): value for name, value in effect.headers.items()},
             sent=Body(self.most),
-            begun=self.now,
+            begun=at,
             got=Body(self.most),
         )
-        self.nonce = ""
+        self.nonce, body = "", effect.body
+        if self.blots:
+            self._know_of(hop)
+            hop.show(self.secrets)
+            body = blot(body, self.spelt)
         if not self.gone:
-            hop.sent.add(TOKENS if hop.is_exchange_of_keys else blot(effect.body, self.spelt), self.now)
+            hop.sent.add(TOKENS if hop.is_exchange_of_keys else body, at)
         self.hops.append(hop)
-        self._grow(hop.sent.size)
+        self.unnoted += hop.sent.size
+        self.note()
         return hop
 
     def on_upstream_head(self, hop: Hop, opened: Opened) -> None:
         """The provider answers."""
-        hop.status, hop.opened = opened.status, self.now
-        hop.got_headers = shown_headers(opened.headers, self.secrets)
-        self._grow(0)
+        hop.status, hop.opened = opened.status, self.clock() - self.start
+        hop.got_headers = shown_headers(opened.headers, self.secrets) if self.blots else opened.headers
+        self.note()
 
     def on_upstream_data(self, hop: Hop, data: bytes) -> None:
         """More of the provider's answer; b"" is its end."""
+        at = self.clock() - self.start
         if not data:
-            hop.ended = self.now
-        self._grow(OBJECTS * self._keep(hop.got, b"" if hop.is_exchange_of_keys else data))
+            hop.ended = at
+        elif not (self.gone or hop.is_exchange_of_keys):
+            self.unnoted += OBJECTS * hop.got.add(data, at)
+        if self.blots or self.unnoted > UNNOTED:
+            self.note()
 
     def on_upstream_failure(self, hop: Hop, error: Exception) -> None:
         """The provider could not be asked, or broke off."""
         hop.error, hop.ended = str(error), self.now
-        self._grow(0)
+        self.note()
 
     def seal(self) -> None:
         """It is over: what was kept is rid of secrets."""
         self._end_hop()
-        bodies = (self.request, self.response, *(body for hop in self.hops for body in (hop.sent, hop.got)))
+        if not self.blots:
+            self._know_all()
         self._unpack()
-        for body in bodies:
+        for body in self.bodies() if self.blots else ():
             body.seal(self.spelt)
         for hop in self.hops:
             if hop.is_exchange_of_keys:
                 hop.got.withhold(TOKENS)
-            elif holds(_words_of(hop.attempt), self.spelt):
+            elif self.spelt and holds(_words_of(hop.attempt), self.spelt):
                 hop.got.withhold(WITHHELD)
         exchange = self.exchange
         if exchange is not None:
-            self._name_session(exchange)
-            if exchange.response is not None and holds(exchange.response.text, self.spelt):
+            self.session = session_key(exchange)
+            if self.spelt and exchange.response is not None and holds(exchange.response.text, self.spelt):
                 self.response.withhold(WITHHELD)
             exchange.headers, exchange.trace_headers = NOTHING, {}
         self.sealed = True
-        self._grow(0)
+        self.note()
 
-    def _name_session(self, exchange: ExchangeRecord) -> None:
-        if exchange.attempts:
-            self.session = session_of(exchange.attempts[0].request, exchange.headers, exchange.key).key
+    def _know(self, headers: Mapping[str, str]) -> None:
+        """The client's headers, and what of them is secret; each of those that came more than once."""
+        self.secrets = joined(self.secrets, secrets_in(headers, self.query))
+        if len(headers) < len(self.came):
+            for pair in self.came:
+                self.secrets = joined(self.secrets, secrets_in(decoded([pair])))
+        self.headers = shown_headers(headers, self.secrets)
+        self.query = shown_query(self.query, self.secrets)
+        self.spelt = spellings(self.secrets)
+
+    def _know_of(self, hop: Hop) -> None:
+        """What is secret in what is sent to a provider."""
+        known = joined(self.secrets, secrets_in(hop.headers, hop.url.partition("?")[2]))
+        if known is not self.secrets:
+            self.secrets, self.spelt = known, spellings(known)
+
+    def _know_all(self) -> None:
+        """All of that, at the end."""
+        for hop in self.hops:
+            self._know_of(hop)
+        self._know(self.exchange.headers if self.exchange is not None else decoded(self.came))
+        self.response_headers = shown_headers(self.response_headers, self.secrets)
+        for hop in self.hops:
+            hop.show(self.secrets)
 
     def _unpack(self) -> None:
         """A packed request is kept as what is in it: secrets are not seen in what is packed."""
@@ -272,13 +320,24 @@ class Recording:
         if self.hops and self.hops[-1].ended is None:
             self.hops[-1].ended = self.now
 
-    def _keep(self, body: Body, data: bytes) -> int:
-        """Keep `data`, unless all of this is forgotten already."""
-        return 0 if self.gone else body.add(data, self.now)
+    def note(self) -> None:
+        """It has changed, and takes so much more."""
+        more, self.unnoted = self.unnoted, 0
+        self.size += more
+        self.changed(self, more)
 
-    def _grow(self, size: int) -> None:
-        self.size += size
-        self.changed(self, size)
+
+def decoded(headers: Sequence[tuple[bytes, bytes]]) -> dict[str, str]:
+    """Headers as text."""
+    return {name.decode("latin-1"): value.decode("latin-1") for name, value in headers}
+
+
+def session_key(exchange: ExchangeRecord) -> str:
+    """The digest of the session that an exchange belongs to; "" where nobody was asked."""
+    if not exchange.attempts:
+        return ""
+    known = exchange.session
+    return (known or session_of(exchange.attempts[0].request, exchange.headers, exchange.key)).key
 
 
 def _words_of(attempt: UpstreamAttempt | None) -> str:

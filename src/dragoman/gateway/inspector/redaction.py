@@ -19,6 +19,8 @@ NAMED = re.compile(r"auth|key|token|secret|cookie|credential|password|passwd|sig
 """Names of headers and parameters whose values are secret, whoever invented them."""
 COUNTS = re.compile(r"ratelimit|rate-limit|-tokens?-(limit|used|remaining)|max[-_]tokens", re.IGNORECASE)
 """Names that only sound like it."""
+LENGTH = "content-length"
+"""A header that is another with every message."""
 COOKIES = frozenset({"cookie", "set-cookie"})
 """Headers of several values, of which each alone is secret."""
 SCHEMES = ("bearer ", "basic ", "token ")
@@ -40,22 +42,38 @@ def without_scheme(value: str) -> str:
     return value[len(scheme) :].strip()
 
 
-def secrets_in(headers: Mapping[str, str], query: str = "") -> set[str]:
+def secrets_in(headers: Mapping[str, str], query: str = "") -> frozenset[str]:
     """What these headers and this query hold that must not be shown."""
-    secrets = {without_scheme(value) for name, value in headers.items() if is_secret(name, value)}
-    secrets |= {value for name, value in parse_qsl(query) if is_secret(name, value)}
-    for name in COOKIES & headers.keys():
-        secrets |= {pair.partition("=")[2].strip() for pair in headers[name].split(";")}
-    return {secret for secret in secrets if len(secret) >= SHORTEST}
+    found: frozenset[str] = frozenset()
+    for name, value in headers.items():
+        if _names_a_secret(name):
+            found |= _secrets_of(name, value)
+    if query:
+        found |= {value for name, value in parse_qsl(query) if is_secret(name, value) and len(value) >= SHORTEST}
+    return found
+
+
+@lru_cache(maxsize=1024)
+def _secrets_of(name: str, value: str) -> frozenset[str]:
+    """What a header holds that must not be shown."""
+    secrets: set[str] = {without_scheme(value)} if is_secret(name, value) else set()
+    if name in COOKIES:
+        secrets |= {pair.partition("=")[2].strip() for pair in value.split(";")}
+    return frozenset({secret for secret in secrets if len(secret) >= SHORTEST})
 
 
 def shown_headers(headers: Mapping[str, str], secrets: Iterable[str]) -> dict[str, str]:
     """The headers as they may be shown."""
-    known = tuple(secrets)
-    return {name: _shown_header(name, value, known) for name, value in headers.items()}
+    known = frozenset(secrets)
+    return {
+        name: value if name == LENGTH and value.isdigit() else _shown_header(name, value, known)
+        for name, value in headers.items()
+    }
 
 
-def _shown_header(name: str, value: str, secrets: tuple[str, ...]) -> str:
+@lru_cache(maxsize=4096)
+def _shown_header(name: str, value: str, secrets: frozenset[str]) -> str:
+    """A header as it may be shown.  A client sends the same ones with all its requests."""
     if not is_secret(name, value):
         return redact(value, secrets)
     return value[: len(value) - len(without_scheme(value))] + HIDDEN
@@ -63,6 +81,8 @@ def _shown_header(name: str, value: str, secrets: tuple[str, ...]) -> str:
 
 def shown_query(query: str, secrets: Iterable[str]) -> str:
     """A query as it may be shown; it stays as it was written where it holds nothing secret."""
+    if not query:
+        return query
     pairs = parse_qsl(query, keep_blank_values=True)
     if any(is_secret(name, value) for name, value in pairs):
         shown = ((name, HIDDEN if is_secret(name, value) else value) for name, value in pairs)
@@ -72,11 +92,21 @@ def shown_query(query: str, secrets: Iterable[str]) -> str:
 
 def shown_url(url: str, secrets: Iterable[str]) -> str:
     """An address as it may be shown: without who asks."""
-    known = tuple(secrets)
+    return _shown_url(url, frozenset(secrets))
+
+
+@lru_cache(maxsize=1024)
+def _shown_url(url: str, known: frozenset[str]) -> str:
     parts = urlsplit(url)
     _, at, host = parts.netloc.rpartition("@")
     shown = parts._replace(netloc=f"{HIDDEN}@{host}" if at else host, query=shown_query(parts.query, known))
     return redact(urlunsplit(shown), known)
+
+
+@lru_cache(maxsize=256)
+def joined(known: frozenset[str], more: frozenset[str]) -> frozenset[str]:
+    """All of these secrets: the same object for the same ones, so that what is remembered of them is found at once."""
+    return known if more <= known else known | more
 
 
 def spellings(secrets: Iterable[str]) -> tuple[str, ...]:
@@ -93,18 +123,40 @@ def _spellings(secrets: frozenset[str]) -> tuple[str, ...]:
     return tuple(sorted(found, key=len, reverse=True))
 
 
-def blot(data: bytes, spelt: Iterable[str]) -> bytes:
+@lru_cache(maxsize=64)
+def in_bytes(spelt: tuple[str, ...]) -> tuple[bytes, ...]:
+    """The same spellings as they stand in bytes."""
+    return tuple([word.encode("utf-8", "surrogatepass") for word in spelt])
+
+
+@lru_cache(maxsize=64)
+def longest(spelt: tuple[str, ...]) -> int:
+    """Bytes of the longest of these spellings; 0 where there is none."""
+    return max(map(len, in_bytes(spelt)), default=0)
+
+
+def blot(data: bytes, spelt: tuple[str, ...]) -> bytes:
     """`data` without what is secret, as long as before."""
-    for word in spelt:
-        secret = word.encode("utf-8", "surrogatepass")
+    for secret in in_bytes(spelt):
         if secret in data:
             data = data.replace(secret, b"*" * len(secret))
     return data
 
 
+def is_spelt_in(data: bytes, spelt: tuple[str, ...]) -> bool:
+    """Does `data` hold a secret?"""
+    for secret in in_bytes(spelt):  # noqa: SIM110  a generator takes longer than all the rest
+        if secret in data:
+            return True
+    return False
+
+
 def holds(text: str, spelt: Iterable[str]) -> bool:
     """Does `text` hold a secret?"""
-    return any(word in text for word in spelt)
+    for word in spelt:  # noqa: SIM110  as above
+        if word in text:
+            return True
+    return False
 
 
 def blotted(value: Any, spelt: tuple[str, ...]) -> Any:

@@ -50,12 +50,39 @@ UNREADABLE = "exchange {number} cannot be read ({error}); it was stored by anoth
 def restored(stored: Recorded) -> Recording:
     """The recording.  Raises UsageError for a document that is none."""
     try:
-        written = json.loads(stored.row.document)
-        if written["form"] > FORM:
-            raise ValueError(f"form {written['form']}")
-        return _recording(stored, written)
+        return _recording(stored, document_of(stored))
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         raise UsageError(UNREADABLE.format(number=stored.number, error=error)) from error
+
+
+def document_of(stored: Recorded) -> dict[str, Any]:
+    """The document, whole: what stands apart in its place, and what was written once in each.  Raises ValueError."""
+    written: dict[str, Any] = json.loads(stored.row.document)
+    if written["form"] > FORM:
+        raise ValueError(f"form {written['form']}")
+    bodies = [written.get("request"), written.get("response")]
+    bodies += [body for hop in written.get("hops", ()) for body in (hop["sent"], hop["got"])]
+    for body in filter(None, bodies):
+        if "text" in body:
+            body["text"] = _joined(body, stored.apart)
+    exchange = written.get("exchange") or {}
+    attempts = exchange.get("attempts") or ()
+    for attempt in attempts:
+        request = attempt.get("request")
+        if isinstance(request, int):
+            attempt["request"] = attempts[request]["request"]
+        elif request is not None and isinstance(request["messages"], dict):
+            request["messages"] = json.loads(f"[{_joined(request['messages'], stored.apart)}]")
+            request["tools"] = json.loads(f"[{stored.apart.get(request.get('tools', ''), '')}]")
+    if isinstance(exchange.get("response"), int):
+        exchange["response"] = attempts[exchange["response"]]["response"]
+    return written
+
+
+def _joined(written: Mapping[str, Any], apart: Mapping[str, str]) -> str:
+    """A text, of its pieces."""
+    before = [apart.get(digest, "") for digest in written.get("before", ())]
+    return "".join([*before, written["text"], apart.get(written.get("behind", ""), "")])
 
 
 def response_in(document: Mapping[str, Any]) -> Response | None:
@@ -73,7 +100,8 @@ def request_of(written: Mapping[str, Any]) -> Request:
     """A canonical request."""
     messages: list[Message] = [canonical(each) for each in written["messages"]]
     tools: list[Tool] = [canonical(each) for each in written["tools"]]
-    rest = dict(zip(REST, canonical(written["rest"]), strict=True))
+    rest = canonical(written.get("rest")) or {}
+    rest = dict(zip(REST, rest, strict=True)) if isinstance(rest, tuple) else rest  # of form 1
     return Request(model=written["model"], messages=tuple(messages), tools=tuple(tools), **rest)
 
 
@@ -89,7 +117,7 @@ def _recording(stored: Recorded, written: Mapping[str, Any]) -> Recording:
         began=row.began,
         clock=lambda: 0.0,
         most=row.size,
-        secrets=set(),
+        secrets=frozenset(),
         changed=lambda recording, size: None,
         method=written.get("method", ""),
         path=written.get("path", ""),
@@ -99,26 +127,22 @@ def _recording(stored: Recorded, written: Mapping[str, Any]) -> Recording:
     recording.query, recording.headers = written.get("query", ""), written.get("headers") or NOTHING
     recording.status, recording.response_headers = row.status, written.get("response_headers") or NOTHING
     recording.exchange = exchange = _exchange(written.get("exchange"))
-    recording.request = _body(written.get("request"), stored.apart)
-    recording.response = _body(written.get("response"), stored.apart)
+    recording.request = _body(written.get("request"))
+    recording.response = _body(written.get("response"))
     attempts = exchange.attempts if exchange is not None else []
-    recording.hops = [_hop(each, attempts, stored.apart) for each in written.get("hops", ())]
+    recording.hops = [_hop(each, attempts) for each in written.get("hops", ())]
     recording.version = 1
     recording.sealed, recording.session, recording.size = True, row.session, row.size
     recording.content = bool(row.content)
     return recording
 
 
-def _body(written: Mapping[str, Any] | None, apart: Mapping[str, str]) -> Body:
+def _body(written: Mapping[str, Any] | None) -> Body:
     if written is None:
         return Body(0)
-    form, text = next(((form, written[form]) for form in ("text", "base64") if form in written), ("", ""))
-    if digest := written.get("apart"):
-        form, text = written["as"], apart.get(digest, "")
-        if form.startswith("quoted "):
-            form, text = form.removeprefix("quoted "), json.loads(text)
-    data = base64.b64decode(text) if form == "base64" else text.encode()
-    return Body.kept(data, [(at, end) for at, end in written["pieces"]], written["size"], cut=written["cut"])
+    data = base64.b64decode(written["base64"]) if "base64" in written else written["text"].encode()
+    pieces = [(at, end) for at, end in written["pieces"]]
+    return Body.kept(data, pieces, written["size"], cut=written.get("cut", False))
 
 
 def _exchange(written: Mapping[str, Any] | None) -> ExchangeRecord | None:
@@ -206,15 +230,15 @@ def _ran(written: Mapping[str, Any]) -> list[tuple[tuple[ToolCall, ToolResult], 
     ]
 
 
-def _hop(written: Mapping[str, Any], attempts: Sequence[UpstreamAttempt], apart: Mapping[str, str]) -> Hop:
+def _hop(written: Mapping[str, Any], attempts: Sequence[UpstreamAttempt]) -> Hop:
     at = written["attempt"]
     plain = ("ran", "nonce", "method", "url", "begun", "status", "opened", "ended", "error", "headers", "got_headers")
     return Hop(
         **{name: written[name] for name in plain},
         attempt=attempts[at] if at is not None and at < len(attempts) else None,
         route=_route(written["route"]) if written["route"] is not None else None,
-        sent=_body(written["sent"], apart),
-        got=_body(written["got"], apart),
+        sent=_body(written["sent"]),
+        got=_body(written["got"]),
     )
 
 

@@ -16,6 +16,7 @@ from ..recordings.store import RecordingStore
 from ..recordings.writer import MOST_BYTES, Made, Writer
 from ..telemetry.exchange_record import ExchangeRecord, UpstreamAttempt
 from .document import made, made_bare
+from .pieces import Pieces
 from .recorder import CURRENT, Endpoint, Recorder, Upstreams
 from .recording import Body, Recording
 from .redaction import secrets_in, spellings
@@ -31,6 +32,8 @@ class StoringRecorder(Recorder):
     most_bytes  of all exchanges that run, together: beyond that one is recorded without its content, and counted
     """
 
+    _blots = False
+
     def __init__(
         self,
         writer: Writer,
@@ -44,6 +47,8 @@ class StoringRecorder(Recorder):
         now: Callable[[], float] = time.time,
     ) -> None:
         super().__init__(most_bytes=most_bytes, clock=clock, now=now)
+        self._pieces = Pieces()
+        writer.on_trouble = self._pieces.forget
         self.writer, self.store, self.content, self.namespace, self.shown = writer, store, content, namespace, shown
 
     def open(self) -> None:
@@ -97,6 +102,7 @@ class StoringRecorder(Recorder):
             self.size -= recording.size
 
     def _ends(self, recording: Recording) -> None:
+        recording.note()
         exchange = recording.exchange
         if not recording.gone:
             self.size -= recording.size
@@ -109,7 +115,7 @@ class StoringRecorder(Recorder):
 
     def _whole(self, recording: Recording) -> Made:
         recording.seal()
-        return made(recording, self.namespace)
+        return made(recording, self.namespace, self._pieces)
 
     def _metadata(self, record: ExchangeRecord) -> Made:
         began = self._now() - (self._clock() - record.begun)

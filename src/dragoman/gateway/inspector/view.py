@@ -1,4 +1,4 @@
-"""A recorded exchange as plain data: a row of the list, and everything there is to see of it.
+"""A recorded exchange as plain data: everything there is to see of it.
 
 Knows records and what reads them again; nothing of ASGI.  Contract: everything shown is JSON without secrets, and
 nothing raises on what a client, a peer or a model sent; raw bytes come apart (`wire`), for they may be long.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import codecs
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, fields, is_dataclass
 from typing import Any
 
@@ -18,10 +18,8 @@ from ...errors import DragomanError
 from ...events import CallDelta, Event, ReasoningDelta, TextDelta
 from ...report_words import edit_words, evidence_words, habit_words
 from ...schema.definitions import tools as as_tools
-from ...turn.reask import LOST
 from ...types import (
     Issue,
-    IssueKind,
     Media,
     Message,
     Opaque,
@@ -34,135 +32,20 @@ from ...types import (
     Tool,
     ToolCall,
     ToolResult,
-    Verdict,
 )
 from ..fronts import FRONTS
-from ..telemetry.exchange_record import GONE, ExchangeRecord, UpstreamAttempt, reports
+from ..telemetry.exchange_record import UpstreamAttempt
 from .doubt import Asked
 from .doubt import asked as about
+from .line import row
 from .recording import WITHHELD, Body, Hop, Recording
 from .redaction import blotted, holds
 from .replay import DecodedAnswer, ParserInput, answer_of, decode_body, parser_input_of, read_object, sent_by
 
-SHORT = 160
-"""Characters of a text in the list."""
 MOST_PIECES = 5000
 """Pieces of a body whose times are shown."""
-QUOTES = frozenset({IssueKind.QUOTED, IssueKind.IN_REASONING, IssueKind.COPIED})
-SETTLED = frozenset({IssueKind.CONFIRMED, IssueKind.DENIED})
 MERGED = (TextDelta, ReasoningDelta, CallDelta)
 CODECS = {front.codec.name: front.codec for front in FRONTS}
-
-
-# ── the list ─────────────────────────────────────────────────────────────────
-
-
-def row(recording: Recording) -> dict[str, Any]:
-    """One line of the list."""
-    exchange, status = recording.exchange, recording.status
-    fields: dict[str, Any] = {
-        "number": recording.number,
-        "version": recording.version,
-        "at": recording.began,
-        "live": recording.live,
-        "path": recording.path,
-        "again": recording.again,
-        "status": status,
-        "size": recording.size,
-        "session": recording.session,
-        "content": recording.content,
-        "marks": [],
-    }
-    if exchange is not None:
-        fields |= _of_exchange(exchange) | {"marks": marks_of(exchange, recording.again)}
-    fields["seconds"] = recording.now if recording.live else fields.get("seconds", 0.0)
-    return _clean(fields, recording)
-
-
-def _of_exchange(exchange: ExchangeRecord) -> dict[str, Any]:
-    response = exchange.response
-    usage = response.usage if response is not None else None
-    return {
-        "request_id": exchange.request_id,
-        "front": exchange.front,
-        "model": exchange.model,
-        "route": exchange.route,
-        "key": exchange.key,
-        "stream": exchange.stream,
-        "status": exchange.status,
-        "outcome": exchange.outcome,
-        "seconds": exchange.seconds,
-        "first": exchange.first - exchange.begun if exchange.first is not None else None,
-        "tokens": [usage.input, usage.output] if usage is not None else None,
-        "reasks": exchange.reasks,
-        "attempts": len(exchange.attempts),
-        "prompt": _last_words(exchange),
-        "answer": _short(response.text) if response is not None else "",
-        "calls": [call.name for call in response.calls] if response is not None else [],
-        "error": str(exchange.error) if exchange.error is not None else "",
-    }
-
-
-def _last_words(exchange: ExchangeRecord) -> str:
-    """The last words of the user, or of a tool."""
-    if not exchange.attempts:
-        return ""
-    for message in reversed(exchange.attempts[0].request.messages):
-        if message.results:
-            return _short(", ".join(f"{result.name or 'a tool'} → {result.text[:SHORT]}" for result in message.results))
-        if message.role == "user" and message.text.strip():
-            return _short(message.text)
-    return ""
-
-
-def _short(text: str) -> str:
-    plain = " ".join(text[: 4 * SHORT].split())
-    return plain if len(plain) <= SHORT else f"{plain[:SHORT]}…"
-
-
-def marks_of(exchange: ExchangeRecord, again: int = 0) -> list[str]:
-    """What sets this exchange apart, in words that the page filters by; `again` is the number of what it repeats."""
-    found = {**_marks_of_outcome(exchange), **_marks_of_answers(exchange), "asked again": again > 0}
-    return [name for name, holds in found.items() if holds]
-
-
-def _marks_of_outcome(exchange: ExchangeRecord) -> dict[str, bool]:
-    failed = any(attempt.failure is not None for attempt in exchange.attempts)
-    return {
-        "failed": exchange.error is not None and exchange.status != GONE,
-        "client_closed": exchange.status == GONE,
-        "reasked": exchange.reasks > 0,
-        "fallback": failed and exchange.error is None,
-        "tools run here": bool(exchange.server_tools),
-        "calls": exchange.response is not None and bool(exchange.response.calls),
-    }
-
-
-def _marks_of_answers(exchange: ExchangeRecord) -> dict[str, bool]:
-    answers = [attempt.response for attempt in exchange.attempts] + [exchange.response]
-    known = [answer for answer in answers if answer is not None]
-    kinds = {issue.kind for answer in known for issue in answer.issues}
-    return {
-        "mended": Verdict.MENDED in {report.verdict for answer in known for report in reports(answer)},
-        "refused": bool(kinds & LOST),
-        "quoted": bool(kinds & QUOTES),
-        "doubtful": bool(kinds & SETTLED) or any(answer.doubtful for answer in known),
-    }
-
-
-def session(name: str, recordings: Sequence[Recording]) -> dict[str, Any]:
-    """The exchanges of one session, the newest first, as one line."""
-    rows = [row(recording) for recording in recordings]
-    tokens = [each["tokens"] for each in rows if each.get("tokens")]
-    return {
-        "session": name,
-        "count": len(rows),
-        "first": rows[-1]["at"],
-        "last": rows[0]["at"],
-        "newest": rows[0]["number"],
-        "tokens": [sum(pair[0] for pair in tokens), sum(pair[1] for pair in tokens)],
-        "marks": list(dict.fromkeys(mark for each in rows for mark in each["marks"])),
-    }
 
 
 # ── everything ───────────────────────────────────────────────────────────────
@@ -470,8 +353,8 @@ def folded(events: Iterable[tuple[float, Event]]) -> list[dict[str, Any]]:
         rows.append({"kind": type(event).__name__, "at": at, "until": at, "count": 1, **plain(event)})
         if isinstance(event, MERGED):
             rows[-1][_delta_field(event)] = [getattr(event, _delta_field(event))]
-    for row in rows:
-        row.update({name: "".join(row[name]) for name in ("text", "json") if isinstance(row.get(name), list)})
+    for each in rows:
+        each.update({name: "".join(each[name]) for name in ("text", "json") if isinstance(each.get(name), list)})
     return rows
 
 

@@ -21,7 +21,7 @@ from psycopg import errors
 from ...redaction import redact
 from .reader import StoreReader
 from .store import Rejected, Unavailable
-from .table import BODIES, COLUMNS, DAY, EXCHANGES, NAMES, NUMBERS, StoredRow, values_of
+from .table import BODIES, COLUMNS, DAY, EXCHANGES, NAMES, NUMBERS, StoredRow
 
 AHEAD = 2
 """Days for which there are partitions before they begin."""
@@ -50,7 +50,10 @@ SELECT child.relname FROM pg_inherits JOIN pg_class child ON child.oid = inhreli
 WHERE inhparent IN (to_regclass(%s), to_regclass(%s))
 """
 NAMED = re.compile(rf"({EXCHANGES}|{BODIES})_(\d{{8}})")
-APART = f"INSERT INTO {BODIES} (day, hash, body) VALUES (%s, %s, %s) ON CONFLICT DO NOTHING"
+APART = f"""
+INSERT INTO {BODIES} (day, hash, body) SELECT * FROM unnest(%b::bigint[], %b::text[], %b::text[])
+ON CONFLICT DO NOTHING
+"""
 COPY = f"COPY {EXCHANGES} ({NAMES}) FROM STDIN (FORMAT BINARY)"
 HEADER, TRAILER = b"PGCOPY\n\xff\r\n\0" + bytes(8), b"\xff\xff"
 """Of PostgreSQL's binary form of COPY (its manual, COPY, File Formats)."""
@@ -74,8 +77,8 @@ class PostgresStore(StoreReader):
             self._make(days)
         try:
             with self._transaction() as database, database.cursor() as cursor:
-                if apart:
-                    cursor.executemany(APART, apart)
+                if apart:  # in order: two who insert the same ones never wait for each other
+                    cursor.execute(APART, [[*column] for column in zip(*sorted(apart), strict=True)])
                 with cursor.copy(COPY) as copy:
                     copy.write(packed(rows))
         except Unavailable:
@@ -121,7 +124,8 @@ class PostgresStore(StoreReader):
     # ── reading ──────────────────────────────────────────────────────────────
 
     def _asked(self, text: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
-        question: Any = text.format(position="strpos", joined="string_agg", comma=", ''").replace("?", "%s")
+        words = {"position": "strpos", "joined": "string_agg", "comma": ", ''", "once": "AS MATERIALIZED"}
+        question: Any = text.format(**words).replace("?", "%s")
         values = [value.replace("\0", "") if isinstance(value, str) else value for value in values]
         try:
             with self._transaction() as database:
@@ -146,7 +150,7 @@ class PostgresStore(StoreReader):
         try:
             with self._connection().transaction():
                 yield self._connection()
-        except psycopg.DataError as error:
+        except (psycopg.DataError, struct.error) as error:
             raise Rejected(f"a recording cannot be written: {error}; report it") from error
         except (psycopg.Error, OSError) as error:
             if not isinstance(error, errors.UndefinedTable):
@@ -192,7 +196,7 @@ def packed(rows: Sequence[StoredRow]) -> bytes:
     count = struct.pack("!h", len(COLUMNS))
     for row in rows:
         pieces.append(count)
-        for write, value in zip(WRITERS, values_of(row), strict=True):
+        for write, value in zip(WRITERS, row, strict=True):
             write(pieces, value)
     pieces.append(TRAILER)
     return b"".join(pieces)

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 from .reader import StoreReader
 from .store import FOREIGN, Rejected, Unavailable
-from .table import BODIES, COLUMNS, EXCHANGES, NAMES, StoredRow, values_of
+from .table import BODIES, COLUMNS, EXCHANGES, NAMES, StoredRow
 
 T = TypeVar("T")
 APPLICATION = 0x44524752
@@ -45,6 +45,8 @@ APART = f"INSERT OR IGNORE INTO {BODIES} (day, hash, body) VALUES (?, ?, ?)"
 AGED = [f"DELETE FROM {table} WHERE rowid IN (SELECT rowid FROM {table} WHERE day < ? LIMIT {SOME})"
         for table in (EXCHANGES, BODIES)]  # fmt: skip
 AWAY = "the file of recordings {path} cannot be used: {error}; see that its disk has room and that it may be written"
+ONCE = "AS MATERIALIZED" if sqlite3.sqlite_version_info >= (3, 35) else "AS"
+"""Of a question that stands before another: it is asked once.  Before SQLite knew the words, it decided by itself."""
 DATA = (sqlite3.DataError, sqlite3.IntegrityError, sqlite3.InterfaceError, OverflowError, UnicodeError)
 
 
@@ -62,7 +64,7 @@ class SqliteStore(StoreReader):
         """Add these, all or none."""
         with self._transaction() as database:
             database.executemany(APART, apart)
-            database.executemany(INSERT, map(values_of, rows))
+            database.executemany(INSERT, rows)
 
     def maintain(self, day: int, days: int) -> None:
         """Let go of what is older than `days` before `day`."""
@@ -80,7 +82,7 @@ class SqliteStore(StoreReader):
     def _asked(self, text: str, values: Sequence[Any]) -> list[Any]:
         if not self.path.exists():
             return []
-        question = text.format(position="instr", joined="group_concat", comma="")
+        question = text.format(position="instr", joined="group_concat", comma="", once=ONCE)
         return self._done(lambda database: database.execute(question, values).fetchall())
 
     # ── the file ─────────────────────────────────────────────────────────────

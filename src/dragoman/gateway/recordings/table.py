@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NamedTuple, get_type_hints
 
 DAY = 86400
 """Seconds of a partition."""
@@ -19,8 +19,7 @@ MOST_ROWS = 500
 """Rows of one page."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StoredRow:
+class StoredRow(NamedTuple):
     """One exchange as it is stored: a column for each field.
 
     day           days since 1970 (UTC): the partition;  began  seconds since then
@@ -70,7 +69,7 @@ class Recorded:
     apart: Mapping[str, str]
 
 
-COLUMNS: Mapping[str, str] = {each.name: str(each.type) for each in fields(StoredRow)}
+COLUMNS: Mapping[str, str] = {name: kind.__name__ for name, kind in get_type_hints(StoredRow).items()}
 """Column → Python's word for its type."""
 NAMES = ", ".join(COLUMNS)
 SHORT = "id, began, line, marks, content"
@@ -127,7 +126,8 @@ class Query:
         return max(1, min(self.limit, MOST_ROWS))
 
 
-PLACES = 3
+PLACES = 2
+"""Columns of a row in which words may stand, in each spelling."""
 
 
 def spelt(words: str) -> list[str]:
@@ -137,39 +137,50 @@ def spelt(words: str) -> list[str]:
     return list(dict.fromkeys([small, once, json.dumps(once, ensure_ascii=False)[1:-1]]))
 
 
+def _anyone(text: str, needles: Sequence[str]) -> str:
+    return " OR ".join(f"{{position}}(lower({text}), ?) > 0" for _ in needles)
+
+
 def _found(needles: Sequence[str]) -> str:
-    """Holds where one of them stands in the line, the document or a body that stands apart."""
-
-    def anyone(text: str) -> str:
-        return " OR ".join(f"{{position}}(lower({text}), ?) > 0" for _ in needles)
-
-    apart = f"EXISTS (SELECT 1 FROM {BODIES} b WHERE b.day = r.day AND {{position}}(r.bodies, b.hash) > 0"
-    return f"({anyone('line')} OR {anyone('document')} OR (bodies <> '' AND {apart} AND ({anyone('b.body')}))))"
+    """Holds where one of them stands in the line, the document or a body that stands apart (`_matching`)."""
+    apart = "EXISTS (SELECT 1 FROM found f WHERE f.day = r.day AND {position}(r.bodies, f.hash) > 0)"
+    return f"({_anyone('line', needles)} OR {_anyone('document', needles)} OR (bodies <> '' AND {apart}))"
 
 
-def listed(query: Query) -> tuple[str, list[Any]]:
+def _matching(query: Query) -> tuple[str, list[Any]]:
+    """What a question with words begins with: the bodies in which they stand, looked through once for all rows."""
+    if not query.words:
+        return "", []
+    needles, since = spelt(query.words), [int(query.since // DAY)] if query.since else []
+    days = "day >= ? AND " if since else ""
+    found = f"SELECT day, hash FROM {BODIES} b WHERE {days}({_anyone('b.body', needles)})"
+    return f"WITH found {{once}} ({found}) ", [*since, *needles]
+
+
+def listed(query: Query, columns: str = SHORT) -> tuple[str, list[Any]]:
     """The rows of a list."""
-    where, values = query.where()
+    (head, first), (where, values) = _matching(query), query.where()
     if query.before:
         where, values = f"{where} AND id < ?", [*values, query.before]
-    return f"SELECT {SHORT} FROM {EXCHANGES} r WHERE {where} ORDER BY id DESC LIMIT {query.rows}", values
+    text = f"{head}SELECT {columns} FROM {EXCHANGES} r WHERE {where} ORDER BY id DESC LIMIT {query.rows}"
+    return text, [*first, *values]
 
 
 def whole(query: Query) -> tuple[str, list[Any]]:
     """The same rows with all their columns, behind the number."""
-    text, values = listed(query)
-    return text.replace(f"SELECT {SHORT}", f"SELECT id, {NAMES}", 1), values
+    return listed(query, f"id, {NAMES}")
 
 
 def sessions(query: Query) -> tuple[str, list[Any]]:
     """Sessions, the one last heard of first: session, exchanges, first, last, newest number, tokens, all marks."""
-    where, values = query.where()
+    (head, first), (where, values) = _matching(query), query.where()
     behind, more = ("HAVING max(id) < ?", [query.before]) if query.before else ("", [])
     columns = "session, count(*), min(began), max(began), max(id), sum(input_tokens), sum(output_tokens)"
+    columns += ", {joined}(DISTINCT marks{comma})"
     return (
-        f"SELECT {columns}, {{joined}}(DISTINCT marks{{comma}}) FROM {EXCHANGES} r WHERE {where} GROUP BY session "
+        f"{head}SELECT {columns} FROM {EXCHANGES} r WHERE {where} GROUP BY session "
         f"{behind} ORDER BY max(id) DESC LIMIT {query.rows}",
-        [*values, *more],
+        [*first, *values, *more],
     )
 
 
@@ -185,12 +196,7 @@ def bodies(day: int, hashes: Sequence[str]) -> tuple[str, list[Any]]:
 
 def made(values: Sequence[Any]) -> tuple[int, StoredRow]:
     """The number and the row out of what the database gave for `one` or `whole`."""
-    return int(values[0]), StoredRow(**dict(zip(COLUMNS, values[1:], strict=True)))
-
-
-def values_of(row: StoredRow) -> tuple[Any, ...]:
-    """The values of all columns, in order."""
-    return tuple([getattr(row, name) for name in COLUMNS])
+    return int(values[0]), StoredRow._make(values[1:])
 
 
 def without_nul(text: str) -> str:

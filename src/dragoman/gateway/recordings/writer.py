@@ -1,8 +1,8 @@
 """The queue before a store of recordings, and the thread that writes it.
 
 Knows rows, a store and the clock; nothing of exchanges.  Contract: whoever offers is never kept waiting: what there is
-no room for is dropped and counted.  Rows are made and written in a thread of their own, which lets others in after each
-row.  What cannot be written now stays, within the room there is, and is written as soon as the store can be used.
+no room for is dropped and counted.  Rows are made and written in a thread of their own, which lets others in all the
+time.  What cannot be written now stays, within the room there is, and is written as soon as the store can be used.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import threading
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import NamedTuple, TypeAlias
 
 from .store import RecordingStore, Rejected, Unavailable
@@ -27,6 +28,8 @@ LINGER = 0.25
 """Seconds that what was offered first waits for more."""
 FIRST_REST, LONGEST_REST = 0.5, 30.0
 """Seconds between two tries where the store cannot be used: they double."""
+SLICE = 0.0005
+"""Seconds that rows are made for until others are let in: each time costs both some microseconds."""
 TIDY = 3600.0
 """Seconds between two looks at what is to be made ahead and what is too old."""
 PATIENCE = 3.0
@@ -50,7 +53,10 @@ Make: TypeAlias = Callable[[], Made]
 
 
 class Writer:
-    """Writes what is offered into `store`, and keeps it for `days` (0: for ever)."""
+    """Writes what is offered into `store`, and keeps it for `days` (0: for ever).
+
+    `on_trouble` is called, by the thread that makes rows, where bodies that were made may not be, or not stay, stored.
+    """
 
     written: int
     dropped: Counter[str]
@@ -78,6 +84,7 @@ class Writer:
         self.written, self.dropped = 0, Counter()
         self.on_written: Callable[[int], None] = lambda count: None
         self.on_dropped: Callable[[str, int], None] = lambda why, count: None
+        self.on_trouble: Callable[[], None] = lambda: None
 
     # ── whoever offers ───────────────────────────────────────────────────────
 
@@ -137,11 +144,13 @@ class Writer:
 
     def _tidy(self) -> None:
         if time.monotonic() >= self._due:
+            self.on_trouble()  # whatever may have become of what is stored
             self._store.maintain(int(self._now() // DAY), self._days)
             self._due = time.monotonic() + TIDY
 
     def _write_some(self) -> None:
         """Make a batch and write it; what was made stays until it is written, or will never be."""
+        until = time.perf_counter() + SLICE
         while self._queue and len(self._batch) < BATCH and sum(size for _, size in self._batch) < BATCH_BYTES:
             make, size = self._queue.popleft()
             try:
@@ -149,12 +158,14 @@ class Writer:
             except Exception:
                 log.exception(MISTAKE)
                 self._over([size], FAILED)
-            time.sleep(0)  # whoever serves waits for one row at most
+                self.on_trouble()
+            if time.perf_counter() >= until:
+                time.sleep(0)  # whoever serves waits for no more
+                until = time.perf_counter() + SLICE
         if not self._batch:
             return
         try:
-            made = [one for one, _ in self._batch]
-            self._store.write([one.row for one in made], [body for one in made for body in one.apart])
+            self._store.write([made.row for made, _ in self._batch], self._apart())
         except Rejected:
             self._one_by_one()
         else:
@@ -162,17 +173,25 @@ class Writer:
             self._batch = []
 
     def _one_by_one(self) -> None:
-        """Find the rows that are not taken."""
+        """Find the rows that are not taken; others refer to the bodies that came with them."""
+        self.on_trouble()
+        for body in self._apart():
+            with suppress(Rejected):
+                self._store.write([], [body])
         while self._batch:
             made, size = self._batch[0]
             why = ""
             try:
-                self._store.write([made.row], list(made.apart))
+                self._store.write([made.row], [])
             except Rejected as error:
                 why = REFUSED
                 log.warning("a recording is dropped: %s", error)
             del self._batch[0]
             self._over([size], why)
+
+    def _apart(self) -> list[tuple[int, str, str]]:
+        """The bodies that came with the batch, each once."""
+        return list({body[:2]: body for made, _ in self._batch for body in made.apart}.values())
 
     def _over(self, sizes: Sequence[int], why: str = "") -> None:
         """So many are written, or dropped for a reason."""
@@ -195,6 +214,7 @@ class Writer:
             self.on_dropped(why, count)
 
     def _away(self, error: Unavailable) -> None:
+        self.on_trouble()
         if not self._rest:
             self._missed = self.dropped.total()
             log.warning(AWAY, error)
