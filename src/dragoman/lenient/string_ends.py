@@ -72,7 +72,7 @@ KEYS = {
     for quote, end in KEY_ENDS.items()
 }
 """A quoted run, and what follows it."""
-KEY_RUN = {quote: re.compile(f"[^{end}\\\\\n]+").match for quote, end in KEY_ENDS.items()}
+KEY_RUN = {quote: late(f"[^{end}\\\\\n]+") for quote, end in KEY_ENDS.items()}
 
 
 class StringEnds:
@@ -288,7 +288,7 @@ class _Look:
             if not c or c == "\n" or self.ahead - start > MAX_KEY:
                 return "" if c else "]"
             begin = self.src.pos + self.ahead
-            run = KEY_RUN[quote](self.src.buf, begin, self.src.pos + start + MAX_KEY + 1) if c != "\\" else None
+            run = KEY_RUN[quote].match(self.src.buf, begin, self.src.pos + start + MAX_KEY + 1) if c != "\\" else None
             self.ahead += 2 if c == "\\" else run.end() - begin if run else 1
         key = self.src.buf[self.src.pos + start : self.src.pos + self.ahead]
         self.skip()
