@@ -12,9 +12,9 @@ from typing import Any
 from ...types import NOTHING, JsonObject, Part, Reasoning, Response, Stop, Text, ToolCall, Usage
 from ...types import Message as Said
 from ..shared.body import count, counts
-from ..shared.calls import sound
 from ..shared.encoder import final_stop
 from ..shared.spec import WireFields
+from ..shared.strict import sound
 from .chat_fragments import CALL, FUNCTION, left_of
 from .chat_messages import NAME
 from .chat_words import STOPS, WORDS, read_usage, write_usage

@@ -18,7 +18,7 @@ from ...types import NOTHING, Edit, Issue, IssueKind, JsonObject, Report, Tier, 
 from .arguments import read_arguments, refused
 from .issues import wire_fault
 from .spec import Ids
-from .strict import MAX_NUMBER, Growing, continuation, loads
+from .strict import Growing, continuation, sound
 
 
 def numbered(index: int) -> str:
@@ -231,18 +231,7 @@ class CallBook:
         return continuation(emitted, call.growing.close_text(), arguments, dumps)
 
 
-def sound(arguments: str) -> dict[str, Any] | None:
-    """The one strict object that this is, if it says something; else None.  (An empty one may be a false start.)"""
-    try:
-        value = loads(arguments)
-    except ValueError:
-        return None
-    return value if type(value) is dict and value and len(arguments) < _LONGEST else None
-
-
 AFTERWARDS = "text follows the arguments of a call; it was passed over"
-_LONGEST = MAX_NUMBER
-"""Of arguments read at once: in longer ones a number may be longer than is emitted."""
 
 
 def _with(report: Report | None, edits: list[Edit]) -> Report | None:

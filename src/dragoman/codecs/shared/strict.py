@@ -51,6 +51,20 @@ def loads(text: str) -> Any:
         raise ValueError("nested too deeply") from None
 
 
+def sound(text: str) -> dict[str, Any] | None:
+    """The one strict object that this is, if it says something; else None.  (An empty one may be a false start.)
+
+    In a longer text a number may be longer than is emitted.
+    """
+    if len(text) >= MAX_NUMBER:
+        return None
+    try:
+        value = loads(text)
+    except ValueError:
+        return None
+    return value if type(value) is dict and value else None
+
+
 def loads_leniently(text: str) -> Any:
     """The value of `text` as peers write bodies: only NaN and nesting without end are refused."""
     try:
@@ -113,6 +127,9 @@ class Growing:
         """What `piece` allows to tell, and what follows the end of the object in it."""
         if self.broken:
             return "", ""
+        if piece[-1:] == "}" and self._is_whole(piece):
+            self.done = self.members = self._began = True
+            return piece, ""
         text, at = self._tail + piece, 0
         self._tail = ""
         self._out = out = list[str]()
@@ -125,6 +142,11 @@ class Growing:
             at = to
         left = text[at:] if self.done else ""
         return "".join(out), left
+
+    def _is_whole(self, piece: str) -> bool:
+        """Is this the first piece, and all of it?"""
+        begins = self._step == self._first and not (self._began or self._pending or self._tail)
+        return begins and piece[0] == "{" and sound(piece) is not None
 
     def close_text(self) -> str:
         """What makes the text emitted so far a complete object."""
