@@ -11,6 +11,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from enum import StrEnum
+from operator import attrgetter
 from typing import Any, Literal, NoReturn, TypeAlias
 
 from .display import KINDS, Displayed, Piece, report_pieces
@@ -252,7 +253,8 @@ class ToolResult:
     @property
     def text(self) -> str:
         """The text parts joined; media left out."""
-        return "".join(p.text for p in self.content if isinstance(p, Text))
+        only = self.content[0] if len(self.content) == 1 else None
+        return only.text if type(only) is Text else "".join([p.text for p in self.content if isinstance(p, Text)])
 
 
 Part: TypeAlias = Text | Reasoning | Media | ToolCall | ToolResult | Opaque
@@ -296,7 +298,8 @@ class Message(_Noted):
     @property
     def text(self) -> str:
         """The visible text, joined."""
-        return "".join([p.text for p in self.parts if isinstance(p, Text)])
+        only = self.parts[0] if len(self.parts) == 1 else None
+        return only.text if type(only) is Text else "".join([p.text for p in self.parts if isinstance(p, Text)])
 
     @property
     def reasoning(self) -> str:
@@ -333,10 +336,14 @@ class Message(_Noted):
 
 
 def _is_bare(part: Part) -> bool:
-    if isinstance(part, Media | Opaque) or part.metadata:
-        return False
-    content = part.content if isinstance(part, ToolResult) else ()
-    return all(isinstance(each, Text) and not each.metadata for each in content)
+    if isinstance(part, ToolResult):
+        spoken = not part.metadata and _SPOKEN.issuperset(map(type, part.content))
+        return spoken and not any(map(_metadata, part.content))
+    return not (isinstance(part, Media | Opaque) or part.metadata)
+
+
+_SPOKEN = frozenset({Text})
+_metadata = attrgetter("metadata")
 
 
 # ── requests and responses ───────────────────────────────────────────────────

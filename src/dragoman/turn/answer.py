@@ -153,7 +153,7 @@ class _Listening:
     dialects  those that are parsed; () where nothing may be called;  prompted: the one that the model was told
     opener    of reasoning, where the chat template is presumed to have opened it
     origin    whose models read what stands in its fields
-    protocol  is it held to the JSON protocol?  tools: those of that;  overlooked: is what its text hides asked about?
+    protocol  is it held to the JSON protocol, and `told` of it?  overlooked: is what its text hides asked about?
     """
 
     named: tuple[Tool, ...]
@@ -163,6 +163,7 @@ class _Listening:
     opener: str
     origin: str
     protocol: bool
+    told: bool
     overlooked: Declared | None
 
 
@@ -181,6 +182,7 @@ def _listening(plan: Plan) -> _Listening:
         opener=_presumed(plan),
         origin=origin(route.provider, plan.family),
         protocol=plan.asked.output_schema is None or plan.protocol,
+        told=plan.protocol,
         overlooked=None if route.doubt != "ask" or route.strict else _known(plan),
     )
 
@@ -193,7 +195,7 @@ def _handling(plan: Plan, mint: Mint) -> Handling:
     if parser is not None and listening.overlooked is not None:  # held back where it may hold a call, and asked about
         stages.append(_stage(OverlookedText(listening.overlooked)))
     if parser is not None and listening.protocol:  # a form that was asked for may look like one
-        stages.append(_stage(ProtocolAnswer(plan.tools, told=plan.protocol, strict=plan.route.strict)))
+        stages.append(_stage(ProtocolAnswer(plan.tools, told=listening.told, strict=plan.route.strict)))
     if plan.text:
         stages.append(Restorer().handle_all)
     restore = partial(_restored, plan=plan, origin=listening.origin)
@@ -285,6 +287,8 @@ def shown_texts(messages: Sequence[Message], start: int, known: ShownHistory | N
 def _shown(message: Message) -> Iterator[ShownText]:
     for result in message.results:
         yield ShownText(result.text, name=result.name)
+    if message.role == "tool":
+        return
     if message.role == "user":
         yield ShownText(message.text, "user")
     elif message.role == "assistant":

@@ -292,6 +292,8 @@ def _by_field(parts: Iterable[Part]) -> tuple[list[Part], list[Part], list[Reaso
     for part in parts:
         if isinstance(part, ToolCall):
             calls.append(part)
+        elif type(part) is Text and not part.metadata:
+            content.append(part)
         elif isinstance(part, Reasoning) and not _is_content(part):
             reasoning.append(part)
         else:
@@ -330,7 +332,9 @@ def write_call(call: ToolCall, *, custom: bool = False) -> dict[str, Any]:
     return {"id": call.id, "type": "function", "function": function, **signature_field(call.metadata), **left}
 
 
-def _write_content(parts: Iterable[Part], quirks: Quirks) -> Any:
+def _write_content(parts: Sequence[Part], quirks: Quirks) -> Any:
+    if len(parts) == 1 and type(parts[0]) is Text and not parts[0].metadata:
+        return parts[0].text  # as nearly all
     listed = [part for part in parts if not isinstance(part, Opaque) or part.api == NAME]
     only = one_text(listed, NAME) if listed else ""
     if only is not None:

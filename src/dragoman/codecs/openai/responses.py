@@ -360,8 +360,7 @@ class _Decoder(AnswerDecoder):
 
     def _leftover(self) -> JsonObject:
         usage = counts(mapping(self._response.get("usage")))
-        known = read_usage(usage)
-        plain = not usage or (known is not None and write_usage(known) == usage)
+        plain = not usage or (self._counted is not None and write_usage(self._counted) == usage)
         return wire_fields(NAME, {**_shown(self._response), "usage": None if plain else usage})
 
 

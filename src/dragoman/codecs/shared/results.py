@@ -81,12 +81,14 @@ def attached(results: Sequence[ToolResult]) -> Content:
 
 def results_first(message: Message) -> tuple[tuple[ToolResult, ...], Message | None]:
     """The results in `message`, and a message of what else is in it."""
-    if not any(isinstance(part, ToolResult) for part in message.parts):
+    results = message.results
+    if not results:
         return (), message
-    others = tuple(part for part in message.parts if not isinstance(part, ToolResult))
+    if len(results) == len(message.parts):
+        return results, None
+    others = tuple([part for part in message.parts if not isinstance(part, ToolResult)])
     role = "user" if message.role == "tool" else message.role
-    left = Message(role, others, cache=message.cache, metadata=message.metadata) if others else None
-    return message.results, left
+    return results, Message(role, others, cache=message.cache, metadata=message.metadata)
 
 
 class Pairing:
