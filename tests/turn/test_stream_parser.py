@@ -23,7 +23,7 @@ from dragoman.events import (
     TextDelta,
     assemble,
 )
-from dragoman.turn.stream_parser import Restorer, TextCallStream
+from dragoman.turn.stream_parser import LateParser, Restorer, TextCallStream
 from dragoman.types import IssueKind, Report, Response, Stop, Tool, ToolCall, Verdict
 
 LOOK = Tool(name="look", parameters={"type": "object", "properties": {"at": {"type": "string"}}, "required": ["at"]})
@@ -198,3 +198,26 @@ def test_every_stream_is_restored_by_itself() -> None:
     assert got.reasoning == "<"
     assert got.calls == (ToolCall(id="c", name="look", arguments={"at": "<s>"}),)
     assert got.calls[0].raw == '{"at":"<s>"}'
+
+
+@pytest.mark.parametrize("finish", [None, "", *Stop])
+@pytest.mark.parametrize("dialects", ["auto", "hermes", "json_protocol", ("qwen3_coder", "fenced_json")])
+@pytest.mark.parametrize("native", [True, False])
+def test_a_parser_that_was_given_nothing_says_nothing(finish: str | None, dialects: Any, native: bool) -> None:
+    tools = [Tool(name="look")]
+    assert Parser(tools=tools, dialects=dialects, native=native).close(finish) == []
+    assert LateParser(pytest.fail).close(finish) == []
+
+
+def test_a_late_parser_is_the_parser_from_the_first_text_on() -> None:
+    made: list[Parser] = []
+
+    def make() -> Parser:
+        made.append(Parser(tools=[Tool(name="look")]))
+        return made[-1]
+
+    late, text = LateParser(make), 'I look.\n<tool_call>{"name": "look", "arguments": {}}</tool_call>'
+    events = [event for at in range(len(text)) for event in late.feed(text[at])] + late.close()
+    assert len(made) == 1
+    assert assemble(events) == assemble([*make().feed(text), *made[-1].close()])
+    assert assemble(events).calls

@@ -323,11 +323,12 @@ class Exchange:
                         pieces.extend(map(write, encoder.feed(event)))
             return ()
 
-        def perform(effect: Effect) -> Machine[Any]:
-            if type(effect) is Read:
-                return (yield from shortcut.read(effect))
+        def other(effect: Effect) -> Machine[Any]:
             yield from self._send(pieces)
             return (yield effect)
+
+        def perform(effect: Effect) -> Machine[Any]:
+            return shortcut.read(effect) if type(effect) is Read else other(effect)
 
         try:
             response = yield from relay(steps, perform, on_step)

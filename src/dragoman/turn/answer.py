@@ -44,7 +44,7 @@ from .rejections import calls_written
 from .response_reader import COUNTED, SHOWN_GARBAGE
 from .running import handle_all
 from .several import asks_several
-from .stream_parser import PresumedReasoning, Restorer, TextCallStream, TextParser
+from .stream_parser import LateParser, PresumedReasoning, Restorer, TextCallStream, TextParser
 from .tool_names import renamed_back
 
 Mint: TypeAlias = Callable[[str], Ids]
@@ -275,7 +275,10 @@ def _parser(plan: Plan, listening: _Listening, ids: Ids) -> TextParser | None:
             native=not plan.text, doubt=plan.route.doubt, confirmed=plan.habits, strict=plan.route.strict,
         )  # fmt: skip
 
-    return PresumedReasoning(make, listening.opener) if listening.opener else make(plan.route.prefix)
+    if listening.opener:
+        return PresumedReasoning(make, listening.opener)
+    prefix = plan.route.prefix
+    return make(prefix) if prefix or plan.text else LateParser(partial(make, ""))
 
 
 @by_growth

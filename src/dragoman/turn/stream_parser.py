@@ -114,9 +114,28 @@ class PresumedReasoning:
         return events
 
 
+class LateParser:
+    """A parser that is made for the first text: many answers are native calls and nothing else.
+
+    Only where one that was given nothing says nothing: not where a template has opened something.
+    """
+
+    def __init__(self, make: Callable[[], TextParser]) -> None:
+        self._make = make
+
+    def feed(self, text: str) -> list[Event]:
+        """The events that the first `text` completes; from then on its methods are the parser's own."""
+        parser = self._make()
+        self.__dict__.update(feed=parser.feed, close=parser.close)
+        return parser.feed(text)
+
+    def close(self, finish_reason: str | None = None) -> list[Event]:
+        """Nothing: there was no text."""
+        return []
+
+
 def _as_it_came(event: Event) -> list[Event]:
     return [event]
-
 
 
 def _is_of_call(event: Event) -> bool:

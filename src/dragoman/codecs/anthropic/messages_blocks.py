@@ -11,7 +11,7 @@ import binascii
 from collections.abc import Sequence
 from typing import Any
 
-from ...types import JsonObject, Media, Message, Opaque, Part, Reasoning, Text, ToolCall, ToolResult
+from ...types import NOTHING, JsonObject, Media, Message, Opaque, Part, Reasoning, Text, ToolCall, ToolResult
 from ..crossing.parts import passage
 from ..shared.body import an_array, an_object, mapping, name_at, plain, rest, string, string_at, switch_at
 from ..shared.claude_blocks import may_go_back, write_blocks
@@ -118,7 +118,7 @@ def write_part(part: Part, *, unsigned: bool) -> list[dict[str, Any]]:
     """The content blocks of a part; `unsigned` lets reasoning pass that bears no signature."""
     match part:
         case Text(text):
-            left = own(NAME, part.metadata)
+            left = own(NAME, part.metadata) if part.metadata else NOTHING
             return [{"type": "text", "text": text, **left}] if text or left else []
         case Reasoning():
             return _write_reasoning(part, unsigned=unsigned)

@@ -359,8 +359,9 @@ def _wires(messages: Sequence[Message], start: int, known: _Wires | None, quirks
     wires, starts, answering = [*known.last], [*known.starts], known.answering
     for at, message in enumerate(messages[start:], start):
         blocks = write_message(message, quirks)
-        left = dict(own(NAME, message.metadata))
-        role = left.pop("role", "assistant" if message.role == "assistant" else "user")
+        left = dict(own(NAME, message.metadata)) if message.metadata else {}
+        role = "assistant" if message.role == "assistant" else "user"
+        role = left.pop("role", role) if left else role
         if answering and message.role == "user":
             wires[-1] = {**wires[-1], "content": [*wires[-1]["content"], *blocks], **left}
         else:
