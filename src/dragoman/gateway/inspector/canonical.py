@@ -43,8 +43,6 @@ def encoded(value: Any) -> bytes:
             return made
         if kind in PLAIN:
             return each
-        if isinstance(each, Mapping) and kind is not WireFields:
-            return dict(each)
         count += 1
         if isinstance(each, tuple):
             return {MARK: "tuple", "is": [one if type(one) in PLAIN else plain(one) for one in each]}
@@ -52,6 +50,9 @@ def encoded(value: Any) -> bytes:
             return {MARK: kind.__name__, "is": each.value}
         if kind is WireFields:
             return {MARK: "wire", "api": each.api, "is": dict(each)}
+        count -= 1
+        if isinstance(each, Mapping):
+            return dict(each)
         raise TypeError(kind)
 
     try:

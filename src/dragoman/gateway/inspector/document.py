@@ -21,7 +21,7 @@ import orjson
 
 from ...dialects.rows.record import to_record
 from ...dialects.spec import Dialect
-from ...memo import per_object
+from ...memo import names_of, per_object
 from ...providers.route import Route
 from ...redaction import redact_patterns
 from ...types import Report, Request, Response, ToolCall
@@ -30,7 +30,7 @@ from ..recordings.writer import Made
 from ..telemetry.exchange_record import ExchangeRecord, UpstreamAttempt
 from .canonical import OPTIONS, encoded, messages_json, tools_json
 from .line import marks_of, words_of
-from .pieces import Cut, Pieces, Place
+from .pieces import FEW, Cut, Pieces, Place
 from .recording import Body, Hop, Recording, session_key
 from .redaction import blot, blotted, is_spelt_in, shown_url
 
@@ -135,7 +135,7 @@ def _process(pid: int) -> str:
 
 def _offered(exchange: ExchangeRecord) -> frozenset[str]:
     """The names of the tools that the first place was asked with."""
-    return frozenset([tool.name for attempt in exchange.attempts[:1] for tool in attempt.request.tools])
+    return names_of(exchange.attempts[0].request.tools) if exchange.attempts else frozenset()
 
 
 def _text(value: Any) -> bytes:
@@ -196,7 +196,7 @@ class _Document:
         if body.is_cut:
             written["cut"] = True
         try:
-            return self._in_pieces(self._cut(data, what)) | written
+            return self._in_pieces(data, what) | written
         except UnicodeDecodeError:
             return written | {"base64": base64.b64encode(blot(data, self._recording.spelt)).decode()}
 
@@ -207,8 +207,11 @@ class _Document:
         place = Place(self._columns["owner"], what, recording.session)
         return self._pieces.cut(self.day, place, data, spelt, self.apart)
 
-    def _in_pieces(self, cut: Cut) -> dict[str, Any]:
+    def _in_pieces(self, data: bytes, what: Hashable) -> dict[str, Any]:
         """A text: what is new, and the hashes of what stands before and behind it; what is big stands apart as well."""
+        if len(data) < FEW:
+            return {"text": blot(data, self._recording.spelt).decode()}
+        cut = self._cut(data, what)
         before, text = cut.before, cut.text.decode()
         if len(cut.text) >= BIG and "\0" not in text:
             digest = blake2b(cut.text, digest_size=16).hexdigest()
@@ -234,7 +237,7 @@ class _Document:
         spelt = self._recording.spelt
         written: dict[str, Any] = {
             "model": orjson.Fragment(blot(_text(request.model), spelt)),
-            "messages": self._in_pieces(self._cut(messages_json(request.messages), "messages")),
+            "messages": self._in_pieces(messages_json(request.messages), "messages"),
         }
         rest = {name: value for name, usual in REST.items() if (value := getattr(request, name)) != usual}
         if rest:
@@ -406,13 +409,15 @@ def _bare(
     row: Mapping[str, Any], exchange: ExchangeRecord, tools: Collection[str], spelt: tuple[str, ...]
 ) -> dict[str, Any]:
     """The document: who was asked, how it went, and what was judged of the answers."""
+    answers = {id(answer): answer for answer in [exchange.response, *[each.response for each in exchange.attempts]]}
+    briefs = {key: _brief(answer, tools) for key, answer in answers.items()}
     attempts = [
-        {**_attempt(attempt, clean_name(attempt.place.model, spelt)), "brief": _brief(attempt.response, tools)}
+        {**_attempt(attempt, clean_name(attempt.place.model, spelt)), "brief": briefs[id(attempt.response)]}
         for attempt in exchange.attempts
     ]
     ran = [[[_name(call.name, tools), result.is_error] for call, result in each] for each in exchange.server_tools]
     head = _head(exchange, row["request_id"], row["model"])
-    more = {"error": "", "attempts": attempts, "ran": ran, "brief": _brief(exchange.response, tools)}
+    more = {"error": "", "attempts": attempts, "ran": ran, "brief": briefs[id(exchange.response)]}
     return {"form": FORM, "exchange": {**head, **more}}
 
 

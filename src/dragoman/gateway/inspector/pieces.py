@@ -28,6 +28,8 @@ CONSTANT = 256 * 1024
 """Bytes of one that comes again and again, of which a few are held too."""
 SMALLEST = 512
 """Bytes of a piece."""
+FEW = 2 * SMALLEST
+"""Bytes of a text that is worth it."""
 MOST = 24
 """Pieces before the new part of a text: beyond that they are made one again."""
 BRANCHES = 3
@@ -110,41 +112,46 @@ class Pieces:
 
     def cut(self, day: int, place: Place, data: bytes, spelt: tuple[str, ...], apart: dict[str, str]) -> Cut:
         """`data` in pieces, without secrets; `apart` takes those that are to be stored."""
-        if len(data) < 2 * SMALLEST or len(data) > LARGEST or b"\0" in data:
+        if len(data) < FEW or len(data) > LARGEST or b"\0" in data:
             return Cut(text=blot(data, spelt))
         branches = self._rows.get(place)
         latest = self._latest.get(place[:2])
         others = branches or ((latest,) if latest is not None else ())
-        base, same = _nearest([each for each in others if each.day == day and each.spelt == spelt], data)
+        base, same = _nearest(others, data, day, spelt)
         held, made = _Held(data=data, day=day, spelt=spelt), None
         if base is not None:
             try:
                 made = _cut(base, held, same, spelt, apart)
             except UnicodeDecodeError:  # it is no text, and stays whole
                 return Cut(text=blot(data, spelt))
-        left = [each for each in branches or () if each is not base or 2 * same < len(each.data)]
+        alike = 2 * (same + held.behind.at)
+        left = [each for each in branches or () if each is not base or alike < len(each.data)]
         self._hold(place, [held, *left[: BRANCHES - 1]], branches or ())
         return made or Cut(text=blot(data, spelt))
 
     def _hold(self, place: Place, branches: list[_Held], before: Sequence[_Held]) -> None:
-        self._size += sum([len(each.data) for each in branches]) - sum([len(each.data) for each in before])
+        self._size += _size(branches) - _size(before)
         self._rows[place] = branches
         self._rows.move_to_end(place)
         if len(self._latest) >= OWNERS:
             self._latest.clear()
         self._latest[place[:2]] = branches[0]
         while self._size > self._limit and self._rows:
-            _, gone = self._rows.popitem(last=False)
-            self._size -= sum([len(each.data) for each in gone])
+            self._size -= _size(self._rows.popitem(last=False)[1])
 
 
-def _nearest(branches: Sequence[_Held], data: bytes) -> tuple[_Held | None, int]:
+def _size(held: Sequence[_Held]) -> int:
+    return sum([len(each.data) for each in held]) if held else 0
+
+
+def _nearest(branches: Sequence[_Held], data: bytes, day: int, spelt: tuple[str, ...]) -> tuple[_Held | None, int]:
     """The text that `data` goes on with, and how many first bytes both have."""
     found: tuple[_Held | None, int] = None, -1
     for each in branches:
-        same = _alike(each, data)
-        if same > found[1]:
-            found = each, same
+        if each.day == day and each.spelt == spelt:
+            same = _alike(each, data)
+            if same > found[1]:
+                found = each, same
     return found
 
 

@@ -150,9 +150,10 @@ class Writer:
 
     def _write_some(self) -> None:
         """Make a batch and write it; what was made stays until it is written, or will never be."""
-        until = time.perf_counter() + SLICE
-        while self._queue and len(self._batch) < BATCH and sum(size for _, size in self._batch) < BATCH_BYTES:
+        until, held = time.perf_counter() + SLICE, sum([size for _, size in self._batch])
+        while self._queue and len(self._batch) < BATCH and held < BATCH_BYTES:
             make, size = self._queue.popleft()
+            held += size
             try:
                 self._batch.append((make(), size))
             except Exception:
