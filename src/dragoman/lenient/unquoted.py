@@ -69,6 +69,8 @@ class WordReader(StringReader):
             return False
         if NEXT_KEY.search(text) or text.rstrip().endswith((",", ":")):
             return False
+        if _is_piece(text.lstrip()[: len(mark)], mark):
+            raise Broken("a string begins with a piece of its mark")
         src.pos += at + len(mark)
         self.note("unopened_string", text)
         out(quoted(text))
@@ -129,3 +131,9 @@ class WordReader(StringReader):
     def _word_ends(self, end: int) -> bool:
         rest = self.src.buf[end : end + 1]
         return rest == "" or rest in ",}])" or rest in "\r\n"
+
+
+def _is_piece(begun: str, mark: str) -> bool:
+    """Does a text begin with signs of the mark that should have stood before it?"""
+    signs = {sign for sign in mark if not sign.isalnum()}
+    return len(mark) > 1 and (begun[:1] in signs or any(begun.startswith(mark[n:]) for n in range(1, len(mark) - 2)))

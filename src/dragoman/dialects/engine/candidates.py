@@ -19,6 +19,7 @@ from ..judge.judge import Judge, slip_of, unreadable
 from ..judge.quotation import KEPT
 from ..reading.call import Attempt, Mismatch
 from ..reading.compiled import Row
+from ..reading.drafts import Swallowed
 from ..reading.strays import Strays
 from ..reading.table import CLEAN, READERS
 from ..spec import BraceArgs, JsonArgs, JsonCall, KeywordArgs, Place, TaggedArgs
@@ -336,7 +337,9 @@ class Trial:
         if not row.strong and kind is not IssueKind.TRUNCATED:
             self._weak_damaged(attempt.drafts[-1].name, kind, message, at)
             return
-        if kind is not IssueKind.TRUNCATED and not (yield from self._to_closer(row)):
+        if isinstance(why, Swallowed):
+            yield from self._to_own_end(row)
+        elif kind is not IssueKind.TRUNCATED and not (yield from self._to_closer(row)):
             yield from self._over_rest(row)
         raw = src.held()
         src.release()
@@ -367,6 +370,16 @@ class Trial:
         src.rewind()
         self._no_closer.add(closers)
         return False
+
+    def _to_own_end(self, row: Row) -> Need[None]:
+        """Skip the call that was read past its end: to its closer, or to where the next one begins."""
+        src = self.src
+        src.rewind()
+        src.hold()
+        src.pos += self._opener_size(row)
+        mark = yield from src.until(row.call_close + row.section_close + row.openers, _ignore)
+        if mark in row.openers:
+            src.pos -= len(mark)
 
     def _over_rest(self, row: Row) -> Need[None]:
         """Skip what is left of a broken call that no closer ends: its brackets, or its line; its elements."""

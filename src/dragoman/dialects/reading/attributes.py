@@ -8,59 +8,161 @@ import re
 from typing import Any
 
 from ...late import late
-from ...lenient.reader import Broken, Cut, mend
+from ...lenient.reader import Broken, Cut, Relaxed, mend
 from ...lenient.source import Need
+from ...records import dataclass
 from ...schema.validation import Shape, read_text
 from ...types import Edit
+from ..judge.candidate import Draft
+from ..judge.judge import slip_of
 from ..spec import AttributeArgs
+from .arguments_object import arguments_object
 from .call import MAX_NAME, Attempt, Mismatch
 from .raw_values import MAX_REREAD, UNCLEAR
 
 ATTRIBUTE = late(r"\s*([\w:.-]+)\s*=\s*")
-INNER = {
-    quote: re.compile(rf"(?:[^{quote}\\]*+{quote}(?![\s/>]|\Z))++") for quote in ("'", '"')
-}
+INNER = {quote: re.compile(rf"(?:[^{quote}\\]*+{quote}(?![\s/>]|\Z))++") for quote in ("'", '"')}
 """Text with quotes in it, each with a sign behind it that no attribute's end has."""
+OWN = ("id", "type")
+"""The call's own attributes, unless a tool that is given no arguments otherwise wants them."""
+TYPES = frozenset({"function", "tool", "tool_call", "tool_use"})
 ATTRIBUTE_NEXT = late(r"\s+[\w:.-]+\s*=|\s*/?\s*>|\s*\Z")
 
 
+@dataclass(slots=True)
+class _Said:
+    """What the tag says beside the name: its argument text, its attributes by what they mean, and its body."""
+
+    args: str | None
+    declared: dict[str, str]
+    others: dict[str, str]
+    text: str = ""
+    value: Any = None
+    unclosed: bool = False
+
+    @property
+    def anything(self) -> bool:
+        return bool(self.args or self.declared)
+
+
 def attribute_args(attempt: Attempt) -> Need[None]:
-    """`name="…" args='…' />`, the tag's opener already read."""
+    """`name="…" args='…' />`, the tag's opener already read; or `name="…">{…}</tool_call>`."""
     args = attempt.spec.args
     assert isinstance(args, AttributeArgs)
     draft = attempt.new()
     found, bodied = yield from _attributes(attempt)
-    attempt.ended = True
     name = next((found[k] for k in args.name if k in found), None)
     if name is None:
         raise Mismatch
     attempt.begin(draft, name, found.get("id"))
-    text = next((found[k] for k in args.args if k in found), None)
+    said = _said(args, found, draft.shape)
+    attempt.ended = True
     if bodied:
-        body: list[str] = []
-        opens = attempt.row.call_open
-        closer = yield from attempt.src.until(attempt.row.pair_close + opens, body.append)
-        if not closer:
-            raise Cut
-        if closer in opens:
-            attempt.src.pos -= len(closer)
-            draft.edits.append(Edit("unclosed"))
-        elif text is None:
-            text = "".join(body)
-    known = {*args.name, *args.args, "id", "type"}
+        attempt.row = attempt.row.paired
+        yield from attempt.src.space()
+        if (yield from attempt.src.peek()) == "{":
+            yield from _object(attempt, draft, said)
+            return
+        yield from _text(attempt, said)
+    _settle(attempt, draft, said)
+
+
+def _said(args: AttributeArgs, found: dict[str, str], shape: Shape) -> _Said:
+    text = next((found[k] for k in args.args if k in found), None)
+    known = {*args.name, *args.args, *OWN}
     others = {k: v for k, v in found.items() if k not in known}
-    if others and text is None and not all(map(draft.shape.has, others)):
-        raise Broken(f"the tag has attributes that mean nothing: {', '.join(others)[:80]}")
-    if others and text is not None:
-        draft.edits.append(Edit("extra_attribute", "", str(others)[:80]))
-    if others and text is None:
-        value: Any = {k: read_text(v, draft.shape.property(k))[0] for k, v in others.items()}
-        draft.edits.append(Edit("attributes_as_arguments"))
-    else:
-        value, edits = _argument_text(text or "", draft.shape)
-        draft.edits += edits
+    if text is None:  # else `id="7"` is the call's, and a tool may want one too
+        others |= {k: found[k] for k in OWN if k in found and k in shape.keys and found[k] not in TYPES}
+    declared = {k: v for k, v in others.items() if k in shape.keys}
+    return _Said(text, declared, {k: v for k, v in others.items() if k not in declared})
+
+
+def _object(attempt: Attempt, draft: Draft, said: _Said) -> Need[None]:
+    """A body that is an object: the arguments, whatever they hold; what stands behind them is the call's end."""
+    reader = Relaxed(attempt.src, stops=attempt.stops)
+    attempt.ended = False
+    if said.anything:
+        text = yield from reader.captured(draft.shape)
+        draft.edits += reader.edits
+        said.value = json.loads(text)
+        _settle(attempt, draft, said)
+        return
+    if said.others:
+        draft.edits.append(Edit("extra_attribute", "", str(said.others)[:80]))
+    yield from arguments_object(attempt, draft, reader)
+    attempt.finish(draft, reader)
+
+
+def _text(attempt: Attempt, said: _Said) -> Need[None]:
+    """A body that is text, up to the closer; or to another call's opener, if one begins a line and no closer came."""
+    src, opens, got = attempt.src, attempt.row.call_open, list[str]()
+    while mark := (yield from src.until(attempt.row.pair_close + opens, got.append)):
+        if mark not in opens:
+            break
+        if not "".join(got[-1:]).rpartition("\n")[2].strip():
+            src.pos -= len(mark)
+            said.unclosed = True
+            break
+        got.append(mark)
+    said.text = "".join(got).strip()
+    if not mark and (said.text or not (said.anything or said.others)):
+        raise Cut
+    said.unclosed = said.unclosed or not mark
+
+
+def _settle(attempt: Attempt, draft: Draft, said: _Said) -> None:
+    """The arguments of a tag that has been read to its end: refused alone, where they cannot be told."""
+    if said.unclosed:
+        draft.edits.append(Edit("unclosed"))
+    value: dict[str, Any] = {}
+    try:
+        value = _arguments(draft, said)
+    except (Broken, Cut) as slip:
+        why = str(slip) or "a string or bracket is never closed"
+        draft.refuse(slip_of(slip), why, attempt.judge.correction(draft, why))
     draft.write(json.dumps(value, ensure_ascii=False))
     attempt.finish(draft)
+
+
+def _arguments(draft: Draft, said: _Said) -> Any:
+    """The one reading of what the tag, its attributes and its body say; raises `Broken` where there are two."""
+    shape, value = draft.shape, said.value
+    if said.args is not None:
+        written, edits = _argument_text(said.args, shape)
+        draft.edits += edits
+        if value and written and value != written:
+            raise Broken("the arguments are written twice, and differ")
+        value = written or value
+    elif value is None and not said.declared and (said.text or not said.others):
+        if said.text and said.unclosed:
+            raise Broken("text stands between the tag and the next call, and no closer")
+        value, edits = _argument_text(said.text, shape)
+        draft.edits += edits
+        said.text = ""
+    return _with_attributes(draft, said, value)
+
+
+def _with_attributes(draft: Draft, said: _Said, value: Any) -> Any:
+    """The arguments, with those that stand as attributes; what is none is told."""
+    shape, attributes = draft.shape, said.declared
+    if value is None and said.others:
+        attributes = said.declared | said.others
+        if not all(map(shape.has, said.others)):
+            raise Broken(f"the tag has attributes that mean nothing: {', '.join(said.others)[:80]}")
+    elif said.others:
+        draft.edits.append(Edit("extra_attribute", "", str(said.others)[:80]))
+    if said.text:
+        draft.edits.append(Edit("extra_text", "", said.text[:80]))
+    read = {k: read_text(v, shape.property(k))[0] for k, v in attributes.items()}
+    given = value or {}
+    if not isinstance(given, dict):
+        return given
+    if any(k in given and given[k] != v for k, v in read.items()):
+        raise Broken("the arguments are written twice, and differ")
+    if read.keys() - given.keys():
+        draft.edits.append(Edit("attributes_as_arguments"))
+    return read | given
+
 
 def _attributes(attempt: Attempt) -> Need[tuple[dict[str, str], bool]]:
     """The attributes up to the tag's end, and whether a body follows."""
@@ -78,6 +180,7 @@ def _attributes(attempt: Attempt) -> Need[tuple[dict[str, str], bool]]:
             raise Mismatch
         src.pos = match.end()
         found.setdefault(match[1].casefold(), (yield from _attribute_value(attempt)))
+
 
 def _attribute_value(attempt: Attempt) -> Need[str]:
     """One value; of a message made of openers whose values never end, no more is read than is worth it."""

@@ -73,6 +73,18 @@ class Row:
         """This row with `:suffix` in every tag."""
         return self._variant(suffix, lambda: Row(_with_suffix(self.dialect, suffix)))
 
+    @property
+    def paired(self) -> Row:
+        """This row for a call whose tag has a body: a closing tag ends it, or the short end that was forgotten."""
+        base = self._base or self
+        return base._variant("", base._with_pair)
+
+    def _with_pair(self) -> Row:
+        close = (*self.pair_close, "/>")
+        one = Row(replace(self.dialect, call=Span(self.dialect.call.open, close)))
+        one.strong, one.place, one.addressed, one._base = self.strong, self.place, self.addressed, self
+        return one
+
     def named(self, name: str) -> Row:
         """This row for the call of one tool: its closers are known."""
         base = self._base or self

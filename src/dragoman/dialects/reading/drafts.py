@@ -10,19 +10,23 @@ from collections.abc import Callable
 from typing import Any
 
 from ...events import Event
-from ...late import late
 from ...lenient.reader import Broken, Relaxed, Repeated, check_repeated
 from ...lenient.source import Source
 from ...types import Edit, IssueKind
 from ..judge.candidate import Draft
 from ..judge.judge import Judge, Unknown
-from ..spec import KeywordArgs
+from ..spec import ElementArgs, KeywordArgs, TaggedArgs
 from .compiled import Row
+from .debris import debris
 from .marked_name import MarkedName, Mismatch
+from .swallowed import holds_call, holds_mark
 
-SWALLOWED = late(r"[\"'][\s)\]}]*[,;]\s*([A-Za-z_$][\w.\-:]*)\(")
 GUESSES = frozenset({"unescaped_quote", "comment", "missing_bracket", "unclosed_argument"})
 """Mends that guess where a value ends."""
+
+
+class Swallowed(Broken):
+    """A string was read past the end of its call, and holds another one: what stands there is to be read again."""
 
 
 class Drafts(MarkedName):
@@ -89,10 +93,18 @@ class Drafts(MarkedName):
             if reader.unfit:
                 self.judge.refuse_numbers(draft, reader.unfit)
         draft.done, draft.end = True, self.src.base + self.src.pos
+        if isinstance(self.spec.args, TaggedArgs | ElementArgs):
+            self._refuse_debris(draft)
         if draft.edits:
             self._refuse_guesses(draft)
             self._refuse_swallowed(draft)
         self.draft = None
+
+    def _refuse_debris(self, draft: Draft) -> None:
+        """A damaged mark has left the next argument, or its own end, in a value."""
+        why = debris(self.row, draft.shape, draft.arguments(), draft.edits)
+        if why:
+            draft.refuse(IssueKind.MALFORMED, why, self.judge.correction(draft, why))
 
     def _refuse_guesses(self, draft: Draft) -> None:
         """Of mends that guess where a value ends there may be one in a call (judge-rules.md E)."""
@@ -101,12 +113,15 @@ class Drafts(MarkedName):
             draft.refuse(IssueKind.MALFORMED, why, self.judge.correction(draft, why))
 
     def _refuse_swallowed(self, draft: Draft) -> None:
-        """A quote was taken for a part of a string, and behind it another call stands: a bracket is missing."""
-        if not isinstance(self.spec.args, KeywordArgs) or all(e.kind != "unescaped_quote" for e in draft.edits):
+        """A quote was taken for a part of a string, and behind it another call stands: a sign is missing."""
+        if all(e.kind != "unescaped_quote" for e in draft.edits):
             return
-        if any(self.judge.known(name) for name in SWALLOWED.findall(draft.text())):
-            why = "where a string ends is not clear: another call stands in it"
-            draft.refuse(IssueKind.MALFORMED, why, self.judge.correction(draft, why))
+        text, why = draft.text(), "where a string ends is not clear: another call stands in it"
+        if not (holds_mark(self.row, text) or holds_call(self.spec.args, self.judge.known, text)):
+            return
+        if not isinstance(self.spec.args, KeywordArgs):
+            raise Swallowed(why)
+        draft.refuse(IssueKind.MALFORMED, why, self.judge.correction(draft, why))
 
     def _refuse_repeated(self, draft: Draft) -> None:
         try:

@@ -145,10 +145,15 @@ class _Elements:
     def _another_call(self, tag: re.Match[str] | None) -> Need[bool]:
         """Does another call begin here, so that this one's closer is missing?"""
         if not self.a.called:
-            return False
+            return tag is not None and tag["key"] not in self.draft.shape.keys and self._opens_call(tag["key"])
         if tag is not None:
             return self.a.judge.known(tag["key"]) and not self.draft.shape.has(tag["key"])
         return bool((yield from self.a.another())[1])
+
+    def _opens_call(self, key: str) -> bool:
+        """Is the tag of this name one that opens a call?"""
+        marks = self.a.row.call_open + self.a.row.tool_open
+        return any(re.match(rf"{re.escape(self.lead + key)}(?![\w:.-])", mark) for mark in marks)
 
     def _call_ends(self, *, taken: bool = True) -> Need[bool]:
         """Does the call's closer stand here?  One of the tool's own name is `taken`."""
@@ -253,9 +258,15 @@ class _Elements:
         if value.guessed:
             self.a.guessed.append(self.draft)
         if value.ended.role is Role.WRONG:
+            self._refuse_others(key, value.ended.kind)
             self.draft.edits.append(Edit("wrong_closer", "$", value.ended.kind))
         elif value.ended.role is not Role.CLOSES:
             self.draft.edits.append(Edit("unclosed_argument", "$", key))
+
+    def _refuse_others(self, key: str, closer: str) -> None:
+        """The closer of another argument, which is not given, ends this one: it stands in it."""
+        if closer in self.draft.shape.keys and closer != key and closer not in self.out.given:
+            raise Broken(f"the argument {key[:40]!r} ends with the closer of {closer[:40]!r}, which is missing")
 
     def legal_next(self, ahead: int = 0) -> Need[tuple[bool, bool]]:
         """What stands `ahead` of here: may it follow an argument, and is it sure to?"""

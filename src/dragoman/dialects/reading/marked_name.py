@@ -59,8 +59,8 @@ class MarkedName:
             src.pos = found.end()
             text, mark = found.group(), ""
         else:
-            text, mark = yield from self.until_name(row.tool_close + row.ends)
-            if mark in row.ends and mark not in row.tool_close:
+            text, mark = yield from self.until_name(row.tool_close + row.ends + row.key_open)
+            if mark not in row.tool_close:
                 self.src.pos -= len(mark)
                 raise Broken("no arguments follow the tool's name")
         split = _whole(d.tool_re)(text.strip())

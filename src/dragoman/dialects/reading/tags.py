@@ -18,6 +18,7 @@ from ..judge.candidate import Draft
 from ..spec import TaggedArgs, Typing
 from .arguments import RawArguments, Trim, Unescape, declared_key, unescaped
 from .call import MAX_NAME, Attempt, Mismatch
+from .drafts import Swallowed
 from .nesting import NAME_OVER, OPENING_TAG, until_over
 from .raw_values import RawValue, Role, Seen
 from .strays import CallMarks
@@ -148,6 +149,8 @@ class _Tags:
         if mark == self.args.trim:
             src.pos -= len(mark)
         written = written.strip().strip("\"'")
+        if written not in self.draft.shape.keys and any(m in written for m in row.value_marks if len(m) > 2):
+            raise Swallowed("a mark stands in the name of an argument")
         yield from self._given(unescaped(written) if self.args.attributes else written, mark)
 
     def _given(self, written: str, mark: str) -> Need[None]:

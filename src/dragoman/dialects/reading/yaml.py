@@ -167,12 +167,23 @@ def text_args(attempt: Attempt) -> Need[None]:
         raise Mismatch
     attempt.begin(draft, name, call_id)
     key = _only_text(draft.shape)
-    if not text or not key:
+    if not text or not key or _names_parameter(text, draft.shape):
         raise Broken("text stands where the arguments should be")
     draft.edits.append(Edit("wrapped_text", "$", text[:40]))
     section = CDATA.fullmatch(text)
     _write(draft, {key: section[1] if section and "]]>" not in section[1] else unescaped(given)})
     attempt.finish(draft)
+
+
+def _names_parameter(text: str, shape: Shape) -> bool:
+    """Does the text hold what is left of another notation: a parameter's name as a tag or at the head of a line?"""
+    if len(shape.keys) < 2:
+        return False
+    return any(
+        f"<{key}" in text or f"{key}>" in text or re.search(rf"^\W*{re.escape(key)}\W*[:=\"']", text, re.M)
+        for key in shape.keys
+        if key in text
+    )
 
 
 def _only_text(shape: Shape) -> str:
