@@ -60,6 +60,7 @@ def called(parsed: Parsed) -> list[tuple[str, Any]]:
 
 # ── attributes of one tag ────────────────────────────────────────────────────
 
+SEND = '<tool_call>\n{"name": "send", "arguments": {"text": "hello"}}\n</tool_call>'
 PING = '<tool_call name="ping" />'
 
 
@@ -79,6 +80,8 @@ PING = '<tool_call name="ping" />'
         ('<tool_call name="get_weather" city="Oslo">{"days": 3}</tool_call>\n', {"city": "Oslo", "days": 3}),
         ('<tool_call name="get_weather" city="Oslo">{"city": "Oslo"}</tool_call>\n', {"city": "Oslo"}),
         ('<tool_call name="lookup" id="7" />\n', {"id": "7"}),
+        ('<tool_call name="send">{"name": "send", "arguments": {"text": "a"}}</tool_call>\n', {"text": "a"}),
+        ('<tool_call name="send" args=\'{"text": "&lt;h1>A&lt;/h1>"}\' />\n', {"text": "<h1>A</h1>"}),
         ('<tool_call type="function" name="lookup" id="c1" args=\'{"id": "7"}\' />\n', {"id": "7"}),
         ('<tool_call name="get_weather" city="Oslo">\n', {"city": "Oslo"}),
     ],
@@ -100,6 +103,7 @@ def test_what_a_tag_its_attributes_and_its_body_say_is_read_together(written: st
         '<tool_call name="get_weather" city="Oslo">{"city": "Bergen"}</tool_call>\n',
         "<tool_call name=\"get_weather\" args='{\"city\": \"Oslo\"}' city=\"Bergen\" />\n",
         "<tool_call name=\"get_weather\" args='{\"city\": \"Oslo' />\n",
+        '<tool_call name="send">{"name": "search", "arguments": {"query": "a"}}</tool_call>\n',
     ],
 )
 def test_a_tag_that_says_two_things_or_nothing_clear_is_refused_alone(written: str) -> None:
@@ -140,6 +144,43 @@ def test_a_call_read_past_its_end_does_not_run_and_takes_no_other_with_it(text: 
     parsed = read(text)
     assert [c for c in called(parsed) if c != ("send", {"text": "hello"})] == []
     assert parsed.issues
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        '{"city": "Oslo", "days"3, "units": "metric"}',
+        '{"city": "Oslo", days": 3, "units": "metric"}',
+        '{"city": "Oslo", "where": {"lat": 1, "days": 3}',
+    ],
+)
+def test_an_argument_that_stands_in_another_and_is_missing_stops_the_call(arguments: str) -> None:
+    keys = {"city": "string", "days": "integer", "units": "string", "where": "object"}
+    text = f'<tool_call>{{"name": "forecast", "arguments": {arguments}}}</tool_call>'
+    parsed = read(text, (tool("forecast", **keys),))
+    assert called(parsed) == []
+    assert parsed.issues[0].correction
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "<parameter=query>\nred\n</parameter>\n<parameter=>\n5\n</parameter>",
+        "<parameter=query>\nred\n</parameter>\n\nand five\n</parameter>",
+        "<parameter=query>\nred\n</parameter\nlimit>\n5\n</parameter>",
+        "<parameter=query>\nred\nparameter=limit>\n5\n</parameter>",
+        "<parameter=query>\nred\n</limit>\n5\n</parameter>",
+    ],
+)
+def test_a_raw_value_that_holds_what_is_left_of_a_mark_stops_the_call(body: str) -> None:
+    parsed = read(f"<tool_call>\n<function=search>\n{body}\n</function>\n</tool_call>\n{SEND}")
+    assert called(parsed) == [("send", {"text": "hello"})]
+    assert parsed.issues[0].correction
+
+
+def test_a_call_that_is_refused_behind_its_closer_takes_no_other_with_it() -> None:
+    yaml = "<tool_call>\nname: search\narguments:\n  query: red\nlimit: 5\n</tool_call>\n"
+    assert called(read(yaml + SEND)) == [("send", {"text": "hello"})]
 
 
 def test_the_call_behind_one_that_was_read_past_its_end_runs() -> None:

@@ -8,7 +8,7 @@ import re
 from typing import Any
 
 from ...late import late
-from ...lenient.reader import Broken, Cut, Relaxed, mend
+from ...lenient.reader import Broken, Cut, Relaxed, check_repeated, mend
 from ...lenient.source import Need
 from ...records import dataclass
 from ...schema.validation import Shape, read_text
@@ -16,7 +16,6 @@ from ...types import Edit
 from ..judge.candidate import Draft
 from ..judge.judge import slip_of
 from ..spec import AttributeArgs
-from .arguments_object import arguments_object
 from .call import MAX_NAME, Attempt, Mismatch
 from .raw_values import MAX_REREAD, UNCLEAR
 
@@ -25,6 +24,8 @@ INNER = {quote: re.compile(rf"(?:[^{quote}\\]*+{quote}(?![\s/>]|\Z))++") for quo
 """Text with quotes in it, each with a sign behind it that no attribute's end has."""
 OWN = ("id", "type")
 """The call's own attributes, unless a tool that is given no arguments otherwise wants them."""
+WRAPPED = ("arguments", "args", "parameters", "input")
+"""Where a call object in the tag's body has its arguments."""
 TYPES = frozenset({"function", "tool", "tool_call", "tool_use"})
 ATTRIBUTE_NEXT = late(r"\s+[\w:.-]+\s*=|\s*/?\s*>|\s*\Z")
 
@@ -81,16 +82,12 @@ def _object(attempt: Attempt, draft: Draft, said: _Said) -> Need[None]:
     """A body that is an object: the arguments, whatever they hold; what stands behind them is the call's end."""
     reader = Relaxed(attempt.src, stops=attempt.stops)
     attempt.ended = False
-    if said.anything:
-        text = yield from reader.captured(draft.shape)
-        draft.edits += reader.edits
-        said.value = json.loads(text)
-        _settle(attempt, draft, said)
-        return
-    if said.others:
-        draft.edits.append(Edit("extra_attribute", "", str(said.others)[:80]))
-    yield from arguments_object(attempt, draft, reader)
-    attempt.finish(draft, reader)
+    text = yield from reader.captured(draft.shape)
+    draft.edits += reader.edits
+    if reader.repeated:
+        check_repeated(text)
+    said.value = json.loads(text)
+    _settle(attempt, draft, said)
 
 
 def _text(attempt: Attempt, said: _Said) -> Need[None]:
@@ -126,7 +123,7 @@ def _settle(attempt: Attempt, draft: Draft, said: _Said) -> None:
 
 def _arguments(draft: Draft, said: _Said) -> Any:
     """The one reading of what the tag, its attributes and its body say; raises `Broken` where there are two."""
-    shape, value = draft.shape, said.value
+    shape, value = draft.shape, _unwrapped(draft, said.value)
     if said.args is not None:
         written, edits = _argument_text(said.args, shape)
         draft.edits += edits
@@ -140,6 +137,18 @@ def _arguments(draft: Draft, said: _Said) -> Any:
         draft.edits += edits
         said.text = ""
     return _with_attributes(draft, said, value)
+
+
+def _unwrapped(draft: Draft, body: Any) -> Any:
+    """The arguments in a body that is a whole call object, if it is one of the tool that the tag names."""
+    if body is None or not any(key not in draft.shape.keys and isinstance(body.get(key), dict) for key in WRAPPED):
+        return body
+    name = body.get("name", draft.name)
+    inner = next(body[key] for key in WRAPPED if key not in draft.shape.keys and isinstance(body.get(key), dict))
+    if name != draft.name or not body.keys() <= {"name", *OWN, *WRAPPED}:
+        raise Broken(f"the tag and its body name two tools, or fields stand beside the arguments: {str(name)[:40]}")
+    draft.edits.append(Edit("unwrapped"))
+    return inner
 
 
 def _with_attributes(draft: Draft, said: _Said, value: Any) -> Any:
@@ -228,9 +237,14 @@ ESCAPED_QUOTE = late("&(?:apos|#39|#x27);", re.IGNORECASE)
 """In an attribute between single quotes it proves that the text was escaped: JSON in it has raw double ones."""
 
 
+HALF_TAG = late(r"&lt;/?[A-Za-z][^<>&]*>")
+"""A tag of which only what an attribute must not hold was escaped."""
+
+
 def _attribute_text(text: str, quote: str) -> str:
     """An attribute's value as meant: entities decoded where it was escaped, backslashed quotes undone."""
-    if "&" in text and "<" not in text and (ESCAPED_QUOTE.search(text) if quote == "'" else '"' not in text):
+    quotes = ESCAPED_QUOTE.search(text) if quote == "'" else '"' not in text
+    if "&" in text and "<" not in text and (quotes or HALF_TAG.search(text)):
         text = html.unescape(text)
     if "\\" + quote in text and not _is_json(text):
         text = text.replace("\\" + quote, quote).replace("\\\\", "\\") if quote == '"' else text.replace("\\'", "'")

@@ -34,11 +34,15 @@ SIGNS = ("<", ">", "|", "｜")
 GUESSED = "unclosed_argument"
 NAMED = "the name of an argument that is missing stands in another, beside a piece of a mark"
 MARKED = "a mark stands in the name of an argument"
+NAMELESS = "an argument has no name"
+INSIDE = "the closer of an argument stands in it, and another argument is missing"
 ENDED = "a piece of a mark stands where an argument's end was guessed"
 
 
 def debris(row: Row, shape: Shape, arguments: Mapping[str, Any], edits: list[Edit]) -> str:
     """Why the arguments may hold a damaged mark; "" if nothing says so."""
+    if "" in arguments and "" not in shape.keys:
+        return NAMELESS
     if any(key not in shape.keys and not key.isidentifier() and _holds_piece(row, key) for key in arguments):
         return MARKED
     texts = [value for value in arguments.values() if isinstance(value, str)]
@@ -53,7 +57,21 @@ def debris(row: Row, shape: Shape, arguments: Mapping[str, Any], edits: list[Edi
         marks = opens, closes, row.value_close
         if any(_stands_in(marks, key, text) for key in missing for text in texts if key in text):
             return NAMED
+        if any(_closes_more(marks, text) for text in texts):
+            return INSIDE
     return ""
+
+
+def _closes_more(marks: Marks, text: str) -> bool:
+    """Does the text hold more closers of values than openers of arguments?"""
+    opens, _, closes = marks
+    closed = sum([text.count(mark) for mark in closes if len(mark) > PIECE])
+    return closed > 0 and closed > sum([text.count(mark) for mark in _shortest(opens)])
+
+
+def _shortest(marks: tuple[str, ...]) -> list[str]:
+    """The marks that begin with no other of them."""
+    return [m for m in marks if not any(m != other and m.startswith(other) for other in marks)]
 
 
 def _holds_piece(row: Row, key: str) -> bool:
@@ -89,7 +107,15 @@ def _in_marks(marks: Marks, text: str, start: int, end: int) -> bool:
     if any(size >= whole - PIECE > 0 for size, whole in before):
         return True
     size = max(size for size, _ in before)
-    return closed and bool(text[start - size : start].strip()) and not IN_TAG.search(text[max(0, start - 200) : start - size])
+    begun = text[start - size : start]
+    return closed and bool(begun.strip()) and not _is_tag(begun, text[max(0, start - 200) : start - size], text[end:])
+
+
+def _is_tag(begun: str, before: str, behind: str) -> bool:
+    """Does what looks like a piece of a mark belong to a tag of another kind, that is whole?"""
+    if before.endswith("<") and (word := WORD.match(begun)):
+        return f"</{word.group()}>" in behind
+    return IN_TAG.search(before) is not None
 
 
 def _suffix(text: str, end: int, mark: str) -> int:
@@ -105,7 +131,7 @@ def _prefix(text: str, start: int, mark: str) -> tuple[int, bool]:
 
 def _behind_closer(marks: Marks, text: str, at: int) -> bool:
     """Does a closer of a value stand just before the name, or the beginning of one at it?"""
-    before = text[max(0, at - REACH) : at]
+    before = text[max(0, at - REACH) : at].rstrip()
     closers = [mark for mark in marks[2] if mark.strip()]
     return any(mark in before or _ends_with(before, mark, KEY_PIECE) for mark in closers)
 

@@ -19,10 +19,14 @@ from ..spec import ElementArgs, KeywordArgs, TaggedArgs
 from .compiled import Row
 from .debris import debris
 from .marked_name import MarkedName, Mismatch
-from .swallowed import holds_call, holds_mark
+from .swallowed import holds_call, holds_mark, holds_missing
 
 GUESSES = frozenset({"unescaped_quote", "comment", "missing_bracket", "unclosed_argument"})
 """Mends that guess where a value ends."""
+
+
+MISPLACES = frozenset({"unescaped_quote", "missing_bracket"})
+"""Mends that guess what belongs to a value."""
 
 
 class Swallowed(Broken):
@@ -98,6 +102,7 @@ class Drafts(MarkedName):
         if draft.edits:
             self._refuse_guesses(draft)
             self._refuse_swallowed(draft)
+            self._refuse_misplaced(draft)
         self.draft = None
 
     def _refuse_debris(self, draft: Draft) -> None:
@@ -122,6 +127,14 @@ class Drafts(MarkedName):
         if not isinstance(self.spec.args, KeywordArgs):
             raise Swallowed(why)
         draft.refuse(IssueKind.MALFORMED, why, self.judge.correction(draft, why))
+
+    def _refuse_misplaced(self, draft: Draft) -> None:
+        """A bracket or a quote was missing, and what should stand beside a value may stand in it."""
+        if draft.refusal is None and not MISPLACES.isdisjoint({e.kind for e in draft.edits}):
+            key = holds_missing(draft.shape, draft.arguments())
+            if key:
+                why = f"where a value ends is not clear: {key!r} stands in one, and is missing"
+                draft.refuse(IssueKind.MALFORMED, why, self.judge.correction(draft, why))
 
     def _refuse_repeated(self, draft: Draft) -> None:
         try:

@@ -11,8 +11,10 @@ Contract: asks `known` about names only, and looks at the arguments as they are 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
 from ...late import late
+from ...schema.validation import Shape
 from ..spec import JsonArgs, JsonCall, KeywordArgs, Notation
 from .compiled import Row
 
@@ -39,6 +41,20 @@ def holds_call(args: Notation, known: Known, written: str) -> bool:
     """Does a declared name stand in the arguments where a call of this notation has its own?"""
     look = LOOKS.get(type(args))
     return look is not None and look(args, known, written)
+
+
+def holds_missing(shape: Shape, arguments: Mapping[str, Any]) -> str:
+    """A declared argument that is missing, and whose name stands in quotes in another, or in an object in one."""
+    for key in shape.keys:
+        if key not in arguments and any(_has(value, key, shape.property(name)) for name, value in arguments.items()):
+            return key
+    return ""
+
+
+def _has(value: Any, key: str, shape: Shape) -> bool:
+    if isinstance(value, str):
+        return f'"{key}"' in value or f'{key}":' in value or f'"{key}:' in value
+    return isinstance(value, dict) and key in value and key not in shape.keys
 
 
 def _named_object(args: Notation, known: Known, written: str) -> bool:
