@@ -19,7 +19,7 @@ from ..spec import ElementArgs, KeywordArgs, TaggedArgs
 from .compiled import Row
 from .debris import debris
 from .marked_name import MarkedName, Mismatch
-from .swallowed import holds_call, holds_mark, holds_missing
+from .swallowed import has_edge, holds_call, holds_mark, holds_missing
 
 GUESSES = frozenset({"unescaped_quote", "comment", "missing_bracket", "unclosed_argument"})
 """Mends that guess where a value ends."""
@@ -131,9 +131,12 @@ class Drafts(MarkedName):
     def _refuse_misplaced(self, draft: Draft) -> None:
         """A bracket or a quote was missing, and what should stand beside a value may stand in it."""
         if draft.refusal is None and not MISPLACES.isdisjoint({e.kind for e in draft.edits}):
-            key = holds_missing(draft.shape, draft.arguments())
-            if key:
+            arguments, why = draft.arguments(), ""
+            if key := holds_missing(draft.shape, arguments):
                 why = f"where a value ends is not clear: {key!r} stands in one, and is missing"
+            elif has_edge(arguments):
+                why = "where a value begins or ends is not clear: a quote is one too many"
+            if why:
                 draft.refuse(IssueKind.MALFORMED, why, self.judge.correction(draft, why))
 
     def _refuse_repeated(self, draft: Draft) -> None:

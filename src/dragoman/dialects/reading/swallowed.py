@@ -43,6 +43,15 @@ def holds_call(args: Notation, known: Known, written: str) -> bool:
     return look is not None and look(args, known, written)
 
 
+EDGE = late(r"\A\s*\"?\s*[:,]\s*\"|\"\s*[,:]\s*\Z")
+"""A sign of JSON's own at the edge of a text: a quote too many, rather than one that was not escaped."""
+
+
+def has_edge(arguments: Mapping[str, Any]) -> bool:
+    """Does a text begin or end as what stands between two members of an object?"""
+    return any(isinstance(value, str) and EDGE.search(value) for value in arguments.values())
+
+
 def holds_missing(shape: Shape, arguments: Mapping[str, Any]) -> str:
     """A declared argument that is missing, and whose name stands in quotes in another, or in an object in one."""
     for key in shape.keys:
