@@ -141,12 +141,11 @@ def _arguments(draft: Draft, said: _Said) -> Any:
 
 def _unwrapped(draft: Draft, body: Any) -> Any:
     """The arguments in a body that is a whole call object, if it is one of the tool that the tag names."""
-    if body is None or not any(key not in draft.shape.keys and isinstance(body.get(key), dict) for key in WRAPPED):
+    inner = next((body[key] for key in WRAPPED if key in (body or ()) and key not in draft.shape.keys), None)
+    if not isinstance(inner, dict) or not body.keys() <= {"name", *OWN, *WRAPPED}:
         return body
-    name = body.get("name", draft.name)
-    inner = next(body[key] for key in WRAPPED if key not in draft.shape.keys and isinstance(body.get(key), dict))
-    if name != draft.name or not body.keys() <= {"name", *OWN, *WRAPPED}:
-        raise Broken(f"the tag and its body name two tools, or fields stand beside the arguments: {str(name)[:40]}")
+    if body.get("name", draft.name) != draft.name:
+        raise Broken(f"the tag and its body name two tools: {draft.name[:40]!r} and {str(body['name'])[:40]!r}")
     draft.edits.append(Edit("unwrapped"))
     return inner
 

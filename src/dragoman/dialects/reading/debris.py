@@ -28,7 +28,8 @@ REACH = 24
 """How far behind a value's closer a name is the next argument's."""
 IN_TAG = late(r"<[A-Za-z][\w:-]*(?:\s[^<>]*)?\Z")
 """Attributes of another tag, which is whole up to here."""
-WHOLE_TAG = late(r"</?[A-Za-z][\w:-]*(?:\s[^<>]*)?/?>\Z")
+WHOLE_TAG = late(r"</?\w[\w:-]*(?:\s[^<>]*)?/?>\Z")
+SIGN = late(r"[^\w\s]")
 WORD = late(r"\w{4,}")
 SIGNS = ("<", ">", "|", "｜")
 GUESSED = "unclosed_argument"
@@ -63,9 +64,9 @@ def debris(row: Row, shape: Shape, arguments: Mapping[str, Any], edits: list[Edi
 
 
 def _closes_more(marks: Marks, text: str) -> bool:
-    """Does the text hold more closers of values than openers of arguments?"""
+    """Do more closers of values end a line of the text than openers of arguments stand in it?"""
     opens, _, closes = marks
-    closed = sum([text.count(mark) for mark in closes if len(mark) > PIECE])
+    closed = sum([text.count(f"{mark}\n") for mark in closes if len(mark) > PIECE])
     return closed > 0 and closed > sum([text.count(mark) for mark in _shortest(opens)])
 
 
@@ -79,7 +80,7 @@ def _holds_piece(row: Row, key: str) -> bool:
     for mark in (*row.key_open, *row.key_close, *row.value_open, *row.value_close):
         for at in range(len(mark) - KEY_PIECE + 1):
             piece = mark[at : at + KEY_PIECE]
-            if piece in key and not piece.isidentifier():
+            if piece in key and SIGN.search(piece):
                 return True
     return False
 
