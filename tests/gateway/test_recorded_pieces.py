@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import random
 import threading
@@ -155,8 +156,9 @@ def test_nothing_is_referred_to_from_another_day_or_once_it_may_be_lost() -> Non
 def test_what_is_held_is_bounded() -> None:
     pieces = Pieces(100_000)
     for n in range(50):
-        pieces.cut(TODAY, PLACE._replace(conversation=n), turns(41, of=str(n)), (), {})
+        pieces.cut(TODAY + 7, PLACE._replace(owner=n, conversation=n), turns(41, of=str(n)), (), {})
     assert sum(len(held.data) for branches in pieces._rows.values() for held in branches) == pieces._size <= 100_000
+    assert len([each for each in gc.get_objects() if type(each).__name__ == "_Held" and each.day == TODAY + 7]) <= 10
 
 
 # ── in the stores ────────────────────────────────────────────────────────────

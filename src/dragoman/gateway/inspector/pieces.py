@@ -35,7 +35,7 @@ MOST = 24
 BRANCHES = 3
 """Texts of one conversation that are held: its name may stand for several."""
 OWNERS = 256
-"""Texts held as the latest of somebody's."""
+"""Of whom it is known what the latest of their texts is."""
 GUESS = 64
 """Bytes by which one text may differ from the one before, in front of an end that both have."""
 OBJECT = b'{"'
@@ -89,7 +89,7 @@ class Pieces:
     def __init__(self, limit: int = HELD) -> None:
         self._limit, self._size = limit, 0
         self._rows: OrderedDict[Place, list[_Held]] = OrderedDict()
-        self._latest: dict[tuple[Hashable, Hashable], _Held] = {}
+        self._latest: dict[tuple[Hashable, Hashable], Place] = {}
         self._known: dict[tuple[int, bytes], str] = {}
 
     def forget(self) -> None:
@@ -115,8 +115,7 @@ class Pieces:
         if len(data) < FEW or len(data) > LARGEST or b"\0" in data:
             return Cut(text=blot(data, spelt))
         branches = self._rows.get(place)
-        latest = self._latest.get(place[:2])
-        others = branches or ((latest,) if latest is not None else ())
+        others = branches or self._rows.get(self._latest.get(place[:2], place), ())[:1]
         base, same = _nearest(others, data, day, spelt)
         held, made = _Held(data=data, day=day, spelt=spelt), None
         if base is not None:
@@ -135,7 +134,7 @@ class Pieces:
         self._rows.move_to_end(place)
         if len(self._latest) >= OWNERS:
             self._latest.clear()
-        self._latest[place[:2]] = branches[0]
+        self._latest[place[:2]] = place
         while self._size > self._limit and self._rows:
             self._size -= _size(self._rows.popitem(last=False)[1])
 

@@ -45,10 +45,11 @@ class Body:
 
     def add(self, data: bytes, at: float) -> int:
         """Keep `data`, as far as there is room; how many bytes were kept."""
-        end = self.size + len(data)
+        size = len(data)
+        end = self.size + size
         if end > self._most:
             data = data[: max(self._most - self.size, 0)]
-        size = len(data)
+            size = len(data)
         if size:
             self._pieces.append(bytes(data))
             self.pieces.append((at, self.size + size))
