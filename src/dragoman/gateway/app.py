@@ -134,6 +134,7 @@ class Gateway:
         self.events: Events = Events(self.stores, self.background, lambda: self.config.keep_alive)
         self.drain_seconds = self._drained = 0.0
         self.times_chunks: bool = any(getattr(observer, "times_chunks", False) for observer in self.observers)
+        self.adds_headers: bool = any(getattr(observer, "adds_headers", True) for observer in self.observers)
         self._mcp_tools: McpTools | None = None
         self._open = False
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -478,10 +479,12 @@ class Serve:
         await run_exchange(exchange, perform, receive, send, keep_alive=config.keep_alive, seconds=seconds, size=size)
 
     def _performer(self, record: ExchangeRecord) -> PerformAsync:
-        perform = self._gateway.stores.performing(self._gateway.upstreams.performer())
-        if self._gateway.times_chunks:
+        gateway = self._gateway
+        perform = gateway.stores.performing(gateway.upstreams.performer())
+        if gateway.times_chunks:
             perform = with_chunk_times(perform, record)
-        return with_headers(perform, record.trace_headers) if record.trace_headers or record.observers else perform
+        traced = record.trace_headers or gateway.adds_headers
+        return with_headers(perform, record.trace_headers) if traced else perform
 
     async def _body(
         self, scope: Scope, receive: Receive, send: Send, config: GatewayConfig, record: ExchangeRecord

@@ -69,7 +69,8 @@ class UpstreamAttempt:
 class Observer(Protocol):
     """Is notified of exchanges.  What it raises is a bug of its own: it is logged, and the exchange goes on.
 
-    One whose `times_chunks` is true finds in each attempt when chunks of its answer came.
+    One whose `times_chunks` is true finds in each attempt when chunks of its answer came; one whose `adds_headers` is
+    false writes no `trace_headers`.
     One that has `tool_began(record, call)` and `tool_ended(record, call, result)` is notified of server tools, too.
     """
 

@@ -35,6 +35,8 @@ log: logging.Logger = logging.getLogger(ACCESS)
 class Logs:
     """Writes a line for each exchange: a failure of ours or of all providers as an error, the rest as information."""
 
+    adds_headers = False
+
     def __init__(self) -> None:
         self.secrets: frozenset[str] = frozenset()
 

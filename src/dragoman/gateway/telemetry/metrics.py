@@ -76,11 +76,14 @@ class Metrics:
     `health` says which routes rest.  Raises ImportError where prometheus-client is not installed.
     """
 
+    adds_headers = False
+
     def __init__(self) -> None:
         self._library: Any = importlib.import_module("prometheus_client")
         self._registry = self._library.CollectorRegistry()
         self._made = {name: self._make(name, *row) for name, row in COUNTED.items()}
         self._series: dict[tuple[str, tuple[str, ...]], Any] = {}  # as many as the registry has
+        self._served: dict[tuple[str, str, bool, str, int], tuple[Any, Any]] = {}  # those of a request, together
         self._names: set[str] = set()
         self._resting: set[str] = set()
         self._flying: dict[UpstreamAttempt, Any] = {}
@@ -155,16 +158,27 @@ class Metrics:
         """A request is over."""
         of, front = self._of, record.front
         of("in_flight_requests", front).dec()
-        model, stream = self._model(record.model), str(record.stream).lower()
-        route = self._route(record.place) if record.place is not None else ""
-        of("requests", front, model, stream, route, str(record.status)).inc()
-        of("request_duration_seconds", front, model, stream).observe(record.seconds)
+        model, place = self._model(record.model), record.place
+        route = self._route(place) if place is not None else ""
+        key = front, model, record.stream, route, record.status
+        requests, duration = self._served.get(key) or self._serve(*key)
+        requests.inc()
+        duration.observe(record.seconds)
         if record.first is not None:
-            of("time_to_first_byte_seconds", front, model, stream).observe(record.first - record.begun)
+            seconds = of("time_to_first_byte_seconds", front, model, str(record.stream).lower())
+            seconds.observe(record.first - record.begun)
         for call, result in (pair for results in record.server_tools for pair in results):
             of("server_tool_calls", call.name, "error" if result.is_error else "ok").inc()
         if record.response is not None:
             self._answer(record, model, route)
+
+    def _serve(self, front: str, model: str, stream: bool, route: str, status: int) -> tuple[Any, Any]:
+        of, streams = self._of, str(stream).lower()
+        found = self._served[front, model, stream, route, status] = (
+            of("requests", front, model, streams, route, str(status)),
+            of("request_duration_seconds", front, model, streams),
+        )
+        return found
 
     def _answer(self, record: ExchangeRecord, model: str, route: str) -> None:
         response = record.response
