@@ -12,7 +12,7 @@ that no client takes a cut call for a complete one.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -51,12 +51,15 @@ class _BufferedCall:
     announced: bool = False
 
 
+_NOTHING: deque[Any] = deque(maxlen=0)
+
+
 class Sequencer:
     """Feed it events; it gives them back in an order for a wire."""
 
     def __init__(self, *, whole: bool) -> None:
         self._whole = whole
-        self._queue: deque[Event | _BufferedCall] = deque()
+        self._queue: deque[Event | _BufferedCall] = _NOTHING  # in most streams nothing ever waits
         self._calls: dict[int, _BufferedCall] = {}
 
     @property
@@ -68,6 +71,8 @@ class Sequencer:
         """The events that may go out now."""
         if not self._queue and type(event) not in _OF_CALLS:
             return [event]
+        if self._queue is _NOTHING:
+            self._queue = deque()
         match event:
             case CallStarted(index):
                 self._calls[index] = buffered = _BufferedCall(event)
@@ -133,21 +138,6 @@ class Encoder:
         self._running: type | None = None
         self._around = Frame(""), ""
         self._edges: list[str] = []  # what is written around the texts of the run
-        self._handlers: dict[type, Callable[[Any], list[Frame]]] = {
-            Started: self._on_started,
-            TextDelta: self._on_text,
-            ReasoningDelta: self._on_reasoning,
-            PartEnded: self._on_part_ended,
-            PartAdded: self._on_part,
-            CallStarted: self._on_call,
-            CallDelta: self._on_delta,
-            CallEnded: self._on_call_ended,
-            Ended: self._on_ended,
-            IssueReported: self._on_silent,
-            CallDoubted: self._on_silent,
-            Reclassified: self._on_silent,
-            WireEvent: self._on_wire_event,
-        }
 
     def feed(self, event: Event) -> list[Frame]:
         """The frames `event` allows to send."""
@@ -175,7 +165,7 @@ class Encoder:
         frames: list[Frame] = []
         for event in events:
             self._running = None
-            frames += self._handlers[type(event)](event)
+            frames += getattr(self, _HANDLERS[type(event)])(event)
         return frames
 
     def _run(self, event: TextDelta | ReasoningDelta, make: Callable[[str], Frame]) -> Frame:
@@ -236,6 +226,24 @@ class Encoder:
 
     def _last(self) -> list[Frame]:
         return []
+
+
+_HANDLERS: Mapping[type, str] = {
+    Started: "_on_started",
+    TextDelta: "_on_text",
+    ReasoningDelta: "_on_reasoning",
+    PartEnded: "_on_part_ended",
+    PartAdded: "_on_part",
+    CallStarted: "_on_call",
+    CallDelta: "_on_delta",
+    CallEnded: "_on_call_ended",
+    Ended: "_on_ended",
+    IssueReported: "_on_silent",
+    CallDoubted: "_on_silent",
+    Reclassified: "_on_silent",
+    WireEvent: "_on_wire_event",
+}
+"""Kind of event → the method that writes it; by its name, for an encoder that holds its own methods holds itself."""
 
 
 def final_stop(stop: Stop | None, calls: int) -> Stop | None:
