@@ -127,15 +127,18 @@ def gateway() -> Iterator[tuple[str, Callable[[], float]]]:
     """Requests in process: native and in text, one message and a hundred, and a chunk of a stream."""
     yield "gateway request, native", lambda: _asked(native=True, messages=1)
     yield "gateway request, text", lambda: _asked(native=False, messages=1)
+    yield "gateway request, counted and logged", lambda: _asked(native=True, messages=1, observed=True)
     yield "gateway turn of 101 messages, native", lambda: _asked(native=True, messages=101)
     yield "gateway turn of 101 messages, text", lambda: _asked(native=False, messages=101)
     yield "gateway chunk, native", lambda: (_asked(True, 1, 220) - _asked(True, 1, 20)) / 200
     yield "gateway chunk, text", lambda: (_asked(False, 1, 220) - _asked(False, 1, 20)) / 200
 
 
-def _asked(native: bool, messages: int, chunks: int = 0) -> float:
-    """Calls of one more turn of a conversation that the gateway knows."""
+def _asked(native: bool, messages: int, chunks: int = 0, *, observed: bool = False) -> float:
+    """Calls of one more turn of a conversation that the gateway knows; `observed` as `dragoman serve` observes."""
     from dragoman.gateway import GatewayConfig, create_app
+    from dragoman.gateway.telemetry.logs import Logs
+    from dragoman.gateway.telemetry.metrics import Metrics
     from dragoman.io.scripted import ScriptedPeer
     from dragoman.providers.route import Route
     from dragoman.providers.rows import COMPATIBLE
@@ -144,7 +147,10 @@ def _asked(native: bool, messages: int, chunks: int = 0) -> float:
 
     way = Tools.NATIVE if native else Tools.TEXT
     route = Route(provider=COMPATIBLE["openai_chat"], base_url="http://model.test", tools=way)
-    app = create_app(GatewayConfig(default=route), ScriptedPeer(lambda _: _answer(native, chunks)))
+    observers: list[Any] = [Logs(), Metrics()] if observed else []
+    app = create_app(
+        GatewayConfig(default=route), ScriptedPeer(lambda _: _answer(native, chunks)), observers=observers
+    )
 
     async def work() -> int:
         for more in (-4, -2):
