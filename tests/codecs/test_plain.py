@@ -10,6 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dragoman.codecs.anthropic import messages
+from dragoman.codecs.anthropic.messages_plain import plain_answer as plain_message
 from dragoman.codecs.openai import chat
 from dragoman.codecs.openai.chat_plain import plain_answer
 from dragoman.errors import DragomanError
@@ -109,3 +111,62 @@ def test_what_nearly_all_answers_are_is_plain(message: dict[str, Any]) -> None:
     found = plain_answer(json.loads(json.dumps(body)))
     assert found is not None
     assert shown(found) == by_decoder(body)
+
+
+# ── Anthropic Messages ───────────────────────────────────────────────────────
+
+
+MESSAGE_BODIES = [
+    row["response"] for row in rows(VECTORS / "anthropic_messages.jsonl") if isinstance(row.get("response"), dict)
+]
+
+
+def by_blocks(body: dict[str, Any]) -> str:
+    body = deepcopy(body)
+    return shown(assemble(messages._Decoder().whole(body, body["content"])))
+
+
+@pytest.mark.parametrize("body", MESSAGE_BODIES)
+def test_a_recorded_message_is_read_alike(body: dict[str, Any]) -> None:
+    found = plain_message(deepcopy(body))
+    assert found is None or shown(found) == by_blocks(body)
+
+
+INPUTS = st.sampled_from([{"a": 1}, {"a": {"b": [1.5, None, "ä\u2028"]}}, {}, None, [1], "x", {"a": float("nan")}])
+BLOCKS = st.one_of(
+    objects({"type": st.just("text"), "text": TEXTS | RARE, "citations": st.sampled_from([None, [], [{"url": "u"}]])},
+            "type", "text"),
+    objects({"type": st.just("thinking"), "thinking": TEXTS | RARE, "signature": TEXTS}, "type", "thinking"),
+    objects({"type": st.just("tool_use"), "id": st.sampled_from(["a", "b", "c", "", None]), "input": INPUTS,
+             "name": st.sampled_from(["f", "g", ""]), "caller": ODD}, "type", "id", "name", "input"),
+    objects({"type": st.just("tool_use"), "id": st.sampled_from(["a", "b"]), "name": st.just("f"),
+             "input": st.just({"a": 1})}, "type", "id", "name", "input"),
+    st.sampled_from([{"type": "redacted_thinking", "data": "x"}, {"type": "server_tool_use", "id": "s"}, {}, {"type": 1}]),
+)  # fmt: skip
+MESSAGES_OF_CLAUDE = objects(
+    {"id": TEXTS, "type": st.just("message"), "role": st.just("assistant"), "model": TEXTS, "container": ODD,
+     "content": st.lists(BLOCKS, max_size=3), "stop_sequence": TEXTS, "error": RARE,
+     "stop_reason": st.sampled_from(["end_turn", "tool_use", "max_tokens", "refusal", "odd", "", None, 1]),
+     "usage": RARE | objects({"input_tokens": COUNTS, "output_tokens": COUNTS, "cache_read_input_tokens": COUNTS,
+                              "output_tokens_details": st.sampled_from([None, {"thinking_tokens": 2}]), "tier": ODD})},
+    "content", "stop_reason",
+)  # fmt: skip
+
+
+@settings(max_examples=400, deadline=None)
+@given(MESSAGES_OF_CLAUDE)
+def test_any_message_is_read_alike(body: dict[str, Any]) -> None:
+    found = plain_message(deepcopy(body))
+    assert found is None or shown(found) == by_blocks(body)
+
+
+def test_what_nearly_all_messages_are_is_plain() -> None:
+    content = [
+        {"type": "thinking", "thinking": "Hm.", "signature": "s"}, {"type": "text", "text": "I look."},
+        {"type": "tool_use", "id": "t", "name": "look", "input": {"at": "sky"}},
+    ]  # fmt: skip
+    body = {"id": "m", "type": "message", "role": "assistant", "model": "c", "content": content, "stop_reason": "tool_use",
+            "stop_sequence": None, "usage": {"input_tokens": 3, "output_tokens": 4}}  # fmt: skip
+    found = plain_message(deepcopy(body))
+    assert found is not None
+    assert shown(found) == by_blocks(body)

@@ -28,10 +28,9 @@ from ...events import (
     assemble,
 )
 from ...jsontext import to_json
-from ...types import NOTHING, JsonObject, Opaque, Request, Response, Stop, Usage
+from ...types import NOTHING, JsonObject, Opaque, Request, Response, Usage
 from ..shared import strict
-from ..shared.body import an_array, an_object, count, counts, items, mapping, present, rest, string
-from ..shared.claude_blocks import Counts, uncached
+from ..shared.body import an_array, an_object, counts, items, mapping, present, rest, string
 from ..shared.decoder import Block, BlockDecoder
 from ..shared.encoder import Encoder, final_stop
 from ..shared.errors import ErrorReply, framed, raise_error, read_failure
@@ -39,34 +38,12 @@ from ..shared.frames import Frame, FrameKind
 from ..shared.issues import wire_fault
 from ..shared.spec import UNSTAMPED, Codec, Ids, Stamp, extra_for, own, seal_of, wire_fields
 from .messages_blocks import NAME, write_part
+from .messages_plain import BODY, CALL, PLAIN_WORDS, plain_answer
 from .messages_requests import decode_request, encode_request
+from .messages_words import STOPS, WORDS, read_usage, write_usage
 from .toolsets import members_of
 
-_STOPS: Mapping[str, Stop] = {
-    "end_turn": Stop.END,
-    "max_tokens": Stop.LENGTH,
-    "model_context_window_exceeded": Stop.LENGTH,
-    "stop_sequence": Stop.STOP_SEQUENCE,
-    "tool_use": Stop.TOOL_CALLS,
-    "pause_turn": Stop.PAUSE,
-    "compaction": Stop.PAUSE,
-    "refusal": Stop.REFUSED,
-}
-_WORDS: Mapping[Stop | None, str] = {
-    None: "end_turn",
-    Stop.END: "end_turn",
-    Stop.ERROR: "end_turn",
-    Stop.LENGTH: "max_tokens",
-    Stop.STOP_SEQUENCE: "stop_sequence",
-    Stop.TOOL_CALLS: "tool_use",
-    Stop.PAUSE: "pause_turn",
-    Stop.REFUSED: "refusal",
-    Stop.FILTERED: "refusal",
-}
-_BODY = frozenset({"id", "type", "role", "model", "content", "stop_reason", "usage"})
-_CALL = frozenset({"type", "id", "name", "input"})
 _BLOCKS = {"text": "text", "thinking": "reasoning", "redacted_thinking": "reasoning", "tool_use": "call"}
-_COUNTS = Counts("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
 _ENDING = ("usage", "stop_reason", "stop_sequence", "message_stop")
 _BESIDE_DELTA = ("context_management", "input_transformations")
 """Fields of a whole answer that a stream's last event holds beside its delta."""
@@ -82,6 +59,8 @@ _FILLED: Mapping[str, tuple[str, tuple[str, ...]]] = {
 
 def decode_response(body: JsonObject, ids: Ids | None = None) -> Response:
     """The answer in `body`.  Raises `ProviderError` for an error with status 200, `CodecError` for no answer."""
+    if type(body) is dict and (plain := plain_answer(body)) is not None:
+        return plain
     body = an_object(body, "$")
     raise_error(body)
     content = body.get("content")
@@ -95,8 +74,8 @@ def decode_response(body: JsonObject, ids: Ids | None = None) -> Response:
 
 class _Decoder(BlockDecoder):
     api = NAME
-    stops = _STOPS
-    plain_words = frozenset(_WORDS.values())
+    stops = STOPS
+    plain_words = PLAIN_WORDS
     unfinished = "the stream ended without saying why; the answer may be cut short"
     terminator = None
 
@@ -133,7 +112,7 @@ class _Decoder(BlockDecoder):
         return handler(body) if handler else []
 
     def _begin_message(self, message: JsonObject) -> list[Event]:
-        self._extra |= present(message, _BODY)
+        self._extra |= present(message, BODY)
         self._usage |= present(mapping(message.get("usage")))
         extra = {**self._extra, "usage": counts(self._usage) or None}
         return self._start(string(message.get("model")), string(message.get("id")), extra)
@@ -141,7 +120,7 @@ class _Decoder(BlockDecoder):
     def _on_message_delta(self, body: JsonObject) -> list[Event]:
         delta = mapping(body.get("delta"))
         self._word = string(delta.get("stop_reason")) or self._word
-        self._extra |= present({**rest(delta, _BODY), **rest(body, ("type", "delta", "usage"))})
+        self._extra |= present({**rest(delta, BODY), **rest(body, ("type", "delta", "usage"))})
         self._usage |= present(mapping(body.get("usage")))
         return []
 
@@ -196,7 +175,7 @@ class _Decoder(BlockDecoder):
             case "redacted_thinking":
                 block.metadata = {"redacted": string(start.get("data"))}
             case "tool_use":
-                left = wire_fields(NAME, rest(start, _CALL))
+                left = wire_fields(NAME, rest(start, CALL))
                 events += self._calls.begin(index, string(start.get("id")), string(start.get("name")), left)
                 if start.get("input") not in (None, {}):
                     self._calls.assign(index, start["input"])  # whole at the start (programmatic calling)
@@ -227,11 +206,6 @@ class _Decoder(BlockDecoder):
         return wire_fields(NAME, {**self._extra, "usage": self._own_usage, "stop_reason": self._own_word})
 
 
-def read_usage(usage: JsonObject) -> Usage | None:
-    """Token counts in the words of this API; None when there are none."""
-    return _COUNTS.usage(usage, count(mapping(usage.get("output_tokens_details")).get("thinking_tokens")))
-
-
 # ── writing ──────────────────────────────────────────────────────────────────
 
 
@@ -247,24 +221,11 @@ def encode_response(response: Response, stamp: Stamp = UNSTAMPED, request: Reque
         "role": "assistant",
         "model": stamp.model or response.model,
         "content": [{**block, **members.get(block.get("name", ""), {})} for block in content] if members else content,
-        "stop_reason": word or _WORDS[final_stop(response.stop, len(response.calls))],
+        "stop_reason": word or WORDS[final_stop(response.stop, len(response.calls))],
         "stop_sequence": None,
         "usage": write_usage(response.usage, usage),
         **left,
     }
-
-
-def write_usage(usage: Usage | None, left: Mapping[str, Any] = NOTHING) -> dict[str, Any]:
-    """Token counts in the words of this API; zeros where there are none, for clients count on the fields."""
-    if left and read_usage(left) == usage:
-        return dict(left)  # as the provider counted
-    known = usage or Usage()
-    wire: dict[str, Any] = {**left, _COUNTS.input: uncached(known)}
-    wire |= {key: n for key, n in ((_COUNTS.written, known.cache_written), (_COUNTS.read, known.cached)) if n}
-    wire[_COUNTS.output] = known.output
-    if known.reasoning:
-        wire["output_tokens_details"] = {"thinking_tokens": known.reasoning}
-    return wire
 
 
 class _Encoder(Encoder):
@@ -371,7 +332,7 @@ class _Encoder(Encoder):
 
     def _finish(self, event: Ended) -> list[Frame]:
         left = extra_for(NAME, event.extra)
-        word = left.get("stop_reason") or _WORDS[final_stop(event.stop, self._calls)]
+        word = left.get("stop_reason") or WORDS[final_stop(event.stop, self._calls)]
         delta = {"stop_reason": word, "stop_sequence": left.get("stop_sequence")}
         fields = {key: one for key, one in rest(left, _ENDING).items() if self._told.get(key) != one}
         beside = {key: fields.pop(key) for key in _BESIDE_DELTA if key in fields}
