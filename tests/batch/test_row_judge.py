@@ -179,3 +179,11 @@ def test_a_mended_call_of_an_answer_is_a_repair() -> None:
     text = "<tool_call>{'name': 'get_weather', 'arguments': {'city': 'Oslo',}}</tool_call>"
     found = judge(json.dumps({"raw_output": text, "tools": [TOOL]}).encode())
     assert (found.verdict, [one.code for one in found.repairs]) == (RowVerdict.REPAIRED, ["mended_call"])
+
+
+@pytest.mark.parametrize("calls", [True, 1.5, "x", {"id": "c1"}, [None], [{"id": 1}]], ids=repr)
+def test_calls_that_are_none_cost_their_row(calls: Any) -> None:
+    messages = [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b", "tool_calls": calls},
+                {"role": "tool", "content": "c"}]  # fmt: skip
+    found = judge(json.dumps({"messages": messages, "tools": []}).encode())
+    assert found.verdict in (RowVerdict.REFUSED, RowVerdict.BROKEN)

@@ -162,7 +162,9 @@ class _Work:
                 last = i == len(given) - 1
                 finish = self._finish if last else None
                 message = self._assistant(message, len(made), f"{path}[{i}]", shown, finish)
-                waiting = [one["id"] for one in message.get("tool_calls", ()) if isinstance(one, dict) and "id" in one]
+                calls = message.get("tool_calls")
+                listed = calls if isinstance(calls, list) else ()
+                waiting = [one["id"] for one in listed if isinstance(one, dict) and "id" in one]
             elif message.get("role") == "tool":
                 told = _result(message)
                 shown += [told] if told else []
