@@ -143,3 +143,50 @@ def test_plain_prose_holds_nothing_that_the_parser_finds(text: str) -> None:
         assert not parsed.calls
         assert not parsed.issues
         assert not parsed.doubtful
+
+
+ODD: list[Any] = [
+    None, "", " ", "\n", 0, 1, -1, 2**53, 2**70, 0.5, 1e300, True, False, [], {}, [None], [""], [{}], {"a": None}, {"a": {"a": 1}}, ["x:y"],
+    "null", "{}", '{"city": "Oslo", "city": "Rome"}', '{"city":"a:b"}', '{"c\\u003aty":1}', "\\u003a", "a:b:c", "é", "東京", "\x00", "\x7f", "<tool_call>",
+    "get_alpha_0(city='x')", "Action: get_alpha_0", "```json\n{}\n```", " abc", "İx", "ınput: 1", "abcde1234", '"', "\\",
+]  # fmt: skip
+PLACES: list[tuple[Any, ...]] = [
+    ("messages", 0, "content"), ("messages", 0, "role"), ("messages", 1, "content"), ("messages", 1, "name"), ("messages", 2, "content"),
+    ("messages", 2, "tool_calls"), ("messages", 2, "refusal"), ("messages", 2, "reasoning_content"), ("messages", 2, "tool_calls", 0, "id"),
+    ("messages", 2, "tool_calls", 0, "type"), ("messages", 2, "tool_calls", 0, "index"), ("messages", 2, "tool_calls", 0, "function", "name"),
+    ("messages", 2, "tool_calls", 0, "function", "arguments"), ("messages", 2, "tool_calls", 0, "function", "x"), ("messages", 3, "content"),
+    ("messages", 3, "tool_call_id"), ("messages", -1, "content"), ("messages", -1, "role"), ("messages", -1, "tool_calls"), ("tools",), ("messages",),
+    ("x",), ("system",), ("tools", 0), ("tools", 0, "function", "description"), ("tools", 0, "function", "parameters"), ("llm.x",), ("messages", 4),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("place", PLACES, ids=lambda place: ".".join(map(str, place)))
+def test_odd_contents_get_the_judges_word_or_none(place: tuple[Any, ...]) -> None:
+    """Each in both spellings of a row, and in the other place for the tools; arguments with a member of each kind too."""
+    lane = Lane()
+    for odd in ODD:
+        for seed in (1, 3):
+            one = copy.deepcopy(sound(seed))
+            holder: Any = one
+            for key in place[:-1]:
+                holder = holder[key]
+            holder[place[-1]] = odd
+            turned = {"tools": one["tools"], **one}
+            for told in (one, turned):
+                for separators in ((",", ":"), (", ", ": ")):
+                    agree(json.dumps(told, separators=separators, ensure_ascii=seed == 1).encode(), lane)
+
+
+def test_odd_arguments_get_the_judges_word_or_none() -> None:
+    lane, taken = Lane(), 0
+    for seed in range(12):
+        for odd in ODD:
+            one = copy.deepcopy(sound(seed))
+            function = one["messages"][2]["tool_calls"][0]["function"]
+            text = function["arguments"]
+            given = json.loads(text) if isinstance(text, str) else text
+            for key in [*given, "more"]:
+                made = {**given, key: odd}
+                function["arguments"] = json.dumps(made) if isinstance(text, str) else made
+                taken += agree(json.dumps(one).encode(), lane)
+    assert taken > 50

@@ -76,7 +76,22 @@ def colons(value: Any) -> int:
     return count
 
 
+def too_deep(value: Any) -> bool:
+    """Does it nest deeper than a row may?"""
+    return type(value) in CONTAINERS and colons(value) < 0
+
+
+def is_whole(value: Any, data: bytes) -> bool:
+    """Is the quick reader's `value` all that `data` says?  False where a key may stand in it twice.
+
+    What is written again as it was holds all of it; so it does with as many colons, where none can be hidden.
+    """
+    written = orjson.dumps(value)
+    return written == data or (written.count(b":") == data.count(b":") and ESCAPED not in data)
+
+
 TOO_DEEP = -(1 << 60)
+CONTAINERS = frozenset({dict, list})
 LOOKED_INTO = frozenset({str, dict, list})
 
 

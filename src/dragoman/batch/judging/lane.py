@@ -10,17 +10,20 @@ OK (NONE without calls), no finding and no repair.  None says nothing.
 from __future__ import annotations
 
 import marshal
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
+from itertools import islice
+from typing import Any, NamedTuple, TypeAlias
 
 from ..formats.chat import listed_tools
-from ..row_json import ESCAPED, TOO_DEEP, BadRow, NotJson, colons, quick
+from ..row_json import BadRow, NotJson, is_whole, quick, too_deep
 from ..row_json import loads as strict_loads
 from .in_text import is_plain
 from .toolset import Toolset, checked, toolset
 
-Sound = tuple[str, int]
+Sound: TypeAlias = tuple[str, int]
 """The format of a row, and how many calls it makes."""
+Fits: TypeAlias = Mapping[str, Callable[[Any], bool]]
+"""What says whether arguments fit the tool of a name."""
 ELSEWHERE = frozenset(
     {"custom_id", "body", "response", "task_id", "trial", "reward_info", "traj", "schema_version", "steps", "events"}
     | {"trajectory", "history", "attributes", "prompt", "chosen", "rejected", "completion", "preferred_output", "gold"}
@@ -34,216 +37,217 @@ SPOKEN = frozenset({"role", "content", "tool_calls", "refusal", "reasoning_conte
 OWN = frozenset({"messages", "tools"})
 MORE = ("refusal", "reasoning_content")
 MOST_SETS = 2048
-BEHIND, BEFORE, MESSAGES = b',"tools":', b'{"tools":', b',"messages":'
+ALIKE = 8
+"""So many sets of tools of one length are remembered."""
 TRIED = 1024
 """So many rows in vain, and the tools are not looked for among the bytes any more."""
+NINE = 9
+"""Characters of an id that Mistral takes."""
+
+
+class Places(NamedTuple):
+    """How the tools of a row are set off from its messages: behind them, before them, and what follows there."""
+
+    behind: bytes
+    before: bytes
+    messages: bytes
+
+
+CLOSE = Places(b',"tools":', b'{"tools":', b',"messages":')
+WIDE = Places(b', "tools": ', b'{"tools": ', b', "messages": ')
+BEGINNING = 64
 
 
 class Known:
-    """Tools that were seen: how many colons they are written with, and what says whether arguments fit."""
+    """Tools that were seen, and what says whether arguments fit."""
 
-    __slots__ = ("accepts", "marks", "sound", "text", "tools")
+    __slots__ = ("fits", "sound", "text", "tools")
 
-    def __init__(self, given: Any, marks: int) -> None:
-        self.marks = marks
+    def __init__(self, given: Any) -> None:
         self.text = type(given) is str
         try:
             listed = listed_tools(given, "$.tools")
         except BadRow:
             listed = [None]
         self.tools: Toolset = toolset(listed)
-        self.sound = self.tools.sound and not self.tools.findings and not self.tools.padded and marks >= 0
-        self.accepts: Mapping[str, Callable[[Any], bool]] = {
-            name: checked(tool.parameters).accepts for name, tool in self.tools.named.items()
-        }
+        self.sound = self.tools.sound and not self.tools.findings and not self.tools.padded and not too_deep(given)
+        self.fits: Fits = {name: checked(tool.parameters).plainly for name, tool in self.tools.named.items()}
 
 
 class Lane:
     """The lane for many rows: it remembers the tools it has seen."""
 
     def __init__(self) -> None:
-        self._known: dict[bytes, Known | None] = {}
+        self._known: dict[bytes, Known] = {}
+        self._stretches: dict[int, tuple[tuple[bytes, Known | None], ...]] = {}
         self._found = self._missed = 0
+
+    def sound_from(self, start: int, lines: Sequence[bytes], form: str, counts: MutableMapping[Sound, int]) -> int:
+        """The number of the first line, from `start`, that is not sound or of another format than `form` ("": of any).
+
+        The others are counted.
+        """
+        number = start
+        for line in islice(lines, start, None):
+            found = self.sound(line)
+            if found is None or (form and found[0] != form):
+                return number
+            counts[found] = counts.get(found, 0) + 1
+            number += 1
+        return number
 
     def sound(self, line: bytes) -> Sound | None:
         """The format and the number of calls of a row that is fine as it is; None for all others."""
-        known, line = self._split(line)
+        known, line = self._apart(line)
         try:
             row = quick(line)
-        except NotJson:
-            return None
-        if type(row) is not dict or not ELSEWHERE.isdisjoint(row):
-            return None
-        marks = len(row)
-        if known is None:
-            known = self._of(row.get("tools"))
-            marks += known.marks
-        elif "tools" in row:
-            return None
-        messages = row.get("messages")
-        if not known.sound or type(messages) is not list or not messages:
-            return None
-        return _judged(messages, known, marks + _beside(row) if len(row) > 1 else marks, line)
+            messages = row["messages"]
+            if known is None:
+                known = self._of(row.get("tools"))
+            elif "tools" in row:
+                return None
+            if not known.sound or (len(row) > 1 and not _may_stand_beside(row)):
+                return None
+            return _judged(messages, known) if is_whole(row, line) else None
+        except (KeyError, TypeError, AttributeError, ValueError):
+            return None  # something is not there, or of another kind than in the plainest row
 
-    def _split(self, line: bytes) -> tuple[Known | None, bytes]:
+    def _apart(self, line: bytes) -> tuple[Known | None, bytes]:
         """The tools, where they stand at either end of the row as they stood before, and the rest of it."""
         if self._missed > TRIED and self._missed > self._found:
             return None, line
-        at = line.rfind(BEHIND)
-        if at > 0:
-            stretch, rest = line[at:], line[:at] + b"}"
-        elif line.startswith(BEFORE) and (at := line.find(MESSAGES)) > 0:
-            stretch, rest = line[:at], b"{" + line[at + 1 :]
-        else:
-            return None, line
-        if stretch in self._known:
-            self._found += 1
-            known = self._known[stretch]
-        else:
-            self._missed += 1
-            known = self._remember(stretch, _stretch(stretch))
-        return (known, rest) if known is not None else (None, line)
+        places = WIDE if b": " in line[:BEGINNING] else CLOSE
+        if line.startswith(places.before):
+            at = line.find(places.messages)
+            known = self._seen(line[:at]) if at > 0 else None
+            return (None, line) if known is None else (known, b"{" + line[at + 1 :])
+        at = line.rfind(places.behind)
+        known = self._seen(line[at:]) if at > 0 else None
+        return (None, line) if known is None else (known, line[:at] + b"}")
+
+    def _seen(self, stretch: bytes) -> Known | None:
+        """The tools that a stretch is; None where there is more in it."""
+        alike = self._stretches.get(len(stretch), ())
+        for seen, known in alike:
+            if seen == stretch:
+                self._found += 1
+                return known
+        self._missed += 1
+        if len(self._stretches) >= MOST_SETS:
+            self._stretches.clear()
+        known = _tools_alone(stretch)
+        self._stretches[len(stretch)] = (*alike, (stretch, known))[-ALIKE:]
+        return known
 
     def _of(self, tools: Any) -> Known:
         """Tools that were read."""
-        try:
-            key = marshal.dumps(tools, 2)
-        except ValueError:
+        if tools is None:
             return NONE
+        key = marshal.dumps(tools, 2)
         known = self._known.get(key)
         if known is None:
-            made = NONE if tools is None else Known(tools, colons(tools))
-            known = self._remember(key, made) or NONE
-        return known
-
-    def _remember(self, key: bytes, known: Known | None) -> Known | None:
-        if len(self._known) >= MOST_SETS:
-            self._known.clear()
-        self._known[key] = known
+            if len(self._known) >= MOST_SETS:
+                self._known.clear()
+            known = self._known[key] = Known(tools)
         return known
 
 
-NONE = Known([], -1)
-"""No tools, or such as cannot be told: the row is not for the lane."""
+NONE = Known([])
+"""No tools: the row is not for the lane."""
+NONE.sound = False
 
 
-def _stretch(stretch: bytes) -> Known | None:
+def _tools_alone(stretch: bytes) -> Known | None:
     """The tools that are all of a stretch at the end of a row, or at its beginning; None where there is more in it."""
     whole = b"{" + stretch[1:] if stretch[:1] == b"," else stretch + b"}"
     try:
         found = quick(whole)
-    except NotJson:
-        return None
-    try:
         careful = strict_loads(whole)
-    except BadRow:
+    except (NotJson, BadRow):
         return None
     if list(found) != ["tools"] or careful != found or found["tools"] is None:
         return None
-    return Known(found["tools"], colons(found["tools"]))
+    return Known(found["tools"])
 
 
-def _beside(row: Mapping[str, Any]) -> int:
-    """How many colons the other columns are written with; far too few where one may be of another shape."""
-    marks = 0
-    for name, value in row.items():
-        if name not in OWN:
-            if name[:4] == "llm." or name[:7] == "gen_ai.":
-                return TOO_DEEP
-            marks += colons(value)
-    return marks
+def _may_stand_beside(row: Mapping[str, Any]) -> bool:
+    """May the other columns stand beside messages of the chat API, and say nothing of the row's shape?"""
+    return ELSEWHERE.isdisjoint(row) and not any(
+        name[:4] == "llm." or name[:7] == "gen_ai." or too_deep(value) for name, value in row.items() if name not in OWN
+    )
 
 
-def _judged(messages: list[Any], known: Known, marks: int, line: bytes) -> Sound | None:
-    """What is to be said of these messages; whatever is not where it stands in the plainest row says nothing."""
-    try:
-        return _plainly(messages, known, marks, line)
-    except (KeyError, TypeError, AttributeError, ValueError, NotJson):
-        return None
+# ── messages ─────────────────────────────────────────────────────────────────
 
 
-def _plainly(messages: list[Any], known: Known, marks: int, line: bytes) -> Sound | None:  # noqa: PLR0915
-    """The same; one loop, for it is what most rows cost.  Raises where something is not there or of another kind."""
-    tools, accepts, loads = known.tools, known.accepts, quick
-    calls = 0
-    wrote = first = False
-    objects = nine = None
+def _judged(messages: list[Any], known: Known) -> Sound | None:
+    """What is to be said of these messages; None, or it raises, where anything is not as in the plainest row.
+
+    One loop, for it is what most rows cost.
+    """
+    tools, fits = known.tools, known.fits
     waiting: list[str] = []
-    ids: set[str] = set()
+    ids: list[str] = []
+    first: Any = None
+    wrote = False
     for message in messages:
-        size = len(message)
-        marks += size
-        role = message["role"]
-        if role == "assistant":
-            if waiting:
+        role, content = message["role"], message["content"]
+        if role == "tool":
+            if len(message) != 3 or type(content) is not str:
                 return None
-            wrote = True
-            given = message.get("tool_calls")
-            content = message["content"]
-            if size != 2 and (size != 3 or not given):
-                if not message.keys() <= SPOKEN:
-                    return None
-                for key in MORE:
-                    marks += colons(message.get(key))
+            waiting.remove(message["tool_call_id"])
+        elif waiting:
+            return None
+        elif role == "assistant":
+            wrote, given = True, message.get("tool_calls")
+            if len(message) != (2 if given is None else 3) and not _says_no_more(message):
+                return None
             if given is None:
                 if not content or not is_plain(content, tools):
                     return None
-                marks += content.count(":")
-                continue
-            if content:
-                marks += content.count(":")
-            elif content is not None and type(content) is not str:
+            elif (content is None or type(content) is str) and type(given) is list and given:
+                for one in given:
+                    waiting.append(_id(one, fits))
+                ids += waiting
+                first = first or given[0]
+            else:
                 return None
-            for one in given:
-                function = one["function"]
-                if len(one) != 3 or one["type"] != "function" or len(function) != 2:
-                    return None
-                id_, name, arguments = one["id"], function["name"], function["arguments"]
-                accept = accepts[name]
-                text = type(arguments) is str
-                value = loads(arguments) if text else arguments
-                inner = len(value)
-                for key, member in value.items():
-                    kind = type(member)
-                    if kind is str:
-                        inner += member.count(":")
-                    elif kind is list or kind is dict:
-                        if kind is dict or type(member[0] if member else 0) is not str:
-                            inner += colons(member)
-                        else:  # texts, as most lists are
-                            for each in member:
-                                inner += each.count(":")
-                    elif member is None:
-                        return None
-                    if ":" in key:
-                        inner += key.count(":")
-                if (text and arguments.count(":") != inner) or not accept(value):
-                    return None
-                marks += inner + 5 + id_.count(":")
-                if ":" in name:
-                    marks += name.count(":")
-                if not id_:
-                    return None
-                if not first:
-                    first, objects = True, not text
-                nine = nine is not False and len(id_) == 9 and id_.isalnum()
-                waiting.append(id_)
-            calls += len(waiting)
-            ids.update(waiting)
-            if not waiting or len(ids) != calls or type(given) is not list:
-                return None
-        elif role == "tool":
-            if size != 3:
-                return None
-            answered = message["tool_call_id"]
-            waiting.remove(answered)
-            marks += answered.count(":") + message["content"].count(":")
-        elif waiting or size != 2 or (role != "user" and (role != "system" or message is not messages[0])):
+        elif len(message) != 2 or type(content) is not str:  # noqa: SIM114  one line could not be read
             return None
-        else:
-            marks += message["content"].count(":")
-    if not wrote or line.count(b":") != marks or ESCAPED in line:
-        return None  # nothing was written, or a key came twice and its first value was lost
-    if nine and not objects:
-        return "mistral", calls
-    return ("trl" if objects or known.text else "openai"), calls
+        elif role != "user" and (role != "system" or message is not messages[0]):
+            return None
+    if not wrote or type(messages) is not list or len({*ids}) < len(ids) or "" in ids:
+        return None
+    "".join(ids)  # raises where one is no text
+    return _form(first, ids, known), len(ids)
+
+
+def _says_no_more(message: Mapping[str, Any]) -> bool:
+    """Is what a message of the model holds beside text and calls plain text, or nothing?"""
+    return message.keys() <= SPOKEN and all(message.get(key) is None or type(message[key]) is str for key in MORE)
+
+
+def _id(one: dict[str, Any], fits: Fits) -> str:
+    """The id of a call that is written plainly, declared and fits.  Raises where it is not."""
+    function = one["function"]
+    value = arguments = function["arguments"]
+    if len(one) != 3 or len(function) != 2 or one["type"] != "function":
+        raise ValueError
+    if type(arguments) is str:
+        value = quick(arguments)
+        if arguments.count(":") != len(value) and not is_whole(value, arguments.encode()):
+            raise ValueError  # a key may stand in it twice
+    if not fits[function["name"]](value) or ((value is arguments or "null" in arguments) and None in value.values()):
+        raise ValueError
+    id_: str = one["id"]
+    return id_
+
+
+def _form(first: Any, ids: Sequence[str], known: Known) -> str:
+    """The format of a plain row, of which this is the first call."""
+    if first is not None:
+        if type(first["function"]["arguments"]) is not str:
+            return "trl"
+        if len(ids[0]) == NINE and all(len(one) == NINE and one.isalnum() for one in ids):
+            return "mistral"
+    return "trl" if known.text else "openai"

@@ -80,9 +80,13 @@ def _words(name: str) -> Iterator[str]:
 
 
 class Checked(NamedTuple):
-    """What says whether a value is an object that fits a schema, and what is wrong with the schema itself, or ""."""
+    """What says whether a value is an object that fits a schema, and what is wrong with the schema itself, or "".
+
+    `plainly` takes less, and may say no of what fits.
+    """
 
     accepts: Accepts
+    plainly: Accepts
     wrong: str
 
 
@@ -101,15 +105,18 @@ def checked(schema: JsonObject) -> Checked:
 
 def _checked(schema: JsonObject) -> Checked:
     quick = acceptor(schema)
-    if quick is not None:  # an ordinary schema, all of whose words are known to be sound
-        return Checked(lambda value: type(value) is dict and (quick(value) or not faults(schema, value)), "")
     wrong = ""
-    try:
-        check_schema(schema)
-    except UsageError as error:
-        wrong = str(error)
-    near = acceptor(standard(schema)) or _no
-    return Checked(lambda value: type(value) is dict and (near(value) or not faults(schema, value)), wrong)
+    if quick is None:
+        try:
+            check_schema(schema)
+        except UsageError as error:
+            wrong = str(error)
+    near = quick or acceptor(standard(schema)) or _no
+
+    def accepts(value: Any) -> bool:
+        return type(value) is dict and (near(value) or not faults(schema, value))
+
+    return Checked(accepts, quick if quick and schema.get("type") == "object" else accepts, wrong)
 
 
 def _no(value: Any) -> bool:
