@@ -90,14 +90,25 @@ class Summary:
 
     def add(self, judged: JudgedRow, fate: Fate) -> None:
         """Count one row and what became of it."""
-        row, verdict = judged.row, str(judged.verdict)
         self.rows["in"] += 1
         self.rows[fate] += 1
-        self.verdicts[verdict] += 1
+        self.verdicts[str(judged.verdict)] += 1
+        self.codes.update(judged.codes)
+        self.look(judged)
+
+    def take(self, totals: Mapping[str, Any]) -> None:
+        """Rows, verdicts and codes as a run counted them (`running.tally`), whose rows were looked at and not added."""
+        dropped = sum(totals["dropped"].values())
+        fates: dict[str, int] = {Fate.KEPT: totals["kept"], Fate.SET_ASIDE: totals["aside"], Fate.DROPPED: dropped}
+        self.rows = Counter({"in": totals["read"], **fates})
+        self.verdicts, self.codes = Counter(totals["verdicts"]), Counter(totals["codes"])
+
+    def look(self, judged: JudgedRow) -> None:
+        """Count what one row holds, with the calls of every alternative answer; nothing of what became of it."""
+        row, verdict = judged.row, str(judged.verdict)
         self.tables["format"].add(row.format, verdict)
         self.tables["model"].add(str(row.metadata.get("model") or ""), verdict)
         for code in judged.codes:
-            self.codes[code] += 1
             if len(self.examples[code]) < EXAMPLES:
                 self.examples[code].append(example(judged, code))
         calls = [*judged.calls, *(call for branch in judged.branches.values() for call in branch)]
@@ -146,7 +157,9 @@ class Summary:
             "sizes": {
                 name: {str(power): sizes[power] for power in sorted(sizes)} for name, sizes in self.sizes.items()
             },
-            "examples": {code: self.examples[code] for code in _ordered(self.codes)},
+            "examples": {
+                code: self.examples[code] for code in sorted(self.examples, key=lambda one: (-self.codes[one], one))
+            },
         }
 
     @property

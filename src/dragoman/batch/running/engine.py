@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import UsageError
-from ..report.summary import Fate, Summary
+from ..report.summary import Summary
 from . import local
 from .files import replace_text
 from .job import Job
@@ -82,13 +82,11 @@ def run(
 
 
 def _summary(records: Sequence[dict[str, Any]], totals: Mapping[str, Any]) -> dict[str, Any]:
-    """What a report shows of all rows; a double was counted as kept where it was judged."""
+    """What a report shows of all rows, of which `totals` says what became of them."""
     whole = Summary()
     for record in records:
         whole.merge(Summary(record["summary"]))
-    double = totals["dropped"].get("duplicate", 0)
-    sampled = totals["dropped"].get("sample", 0)
-    whole.rows.update({"in": sampled, Fate.KEPT: -double, Fate.DROPPED: double + sampled})
+    whole.take(totals)
     assert whole.adds_up, whole.rows
     return whole.as_json()
 

@@ -25,8 +25,9 @@ from ..scores.metrics import CLASSES
 from ..scores.possible import Expectation, Possible
 from ..scores.sample import Gold, Sample
 from .keys import questions
+from .lines import Raw
 from .sources import sources_of
-from .units import Raw, plan, rows
+from .units import plan, rows
 
 IDS = ("custom_id", "id", "uuid", "task_id", "instance_id", "request_id")
 TASKS = ("task_id", "instance_id")

@@ -38,58 +38,6 @@ class Hashed:
         return str(self._hash.hexdigest())
 
 
-class Lines:
-    """Lines on their way into a file, hashed one by one: the file's hash is that of the hashes of its lines.
-
-    A line that was hashed when it was read is not hashed again, and lines can be left out without reading the others.
-    """
-
-    size: int
-    count: int
-
-    def __init__(self, file: IO[bytes]) -> None:
-        self._file = file
-        self._lines: list[bytes] = []
-        self._digests: list[bytes] = []
-        self._hash: Any = hashlib.sha256()
-        self.size = self.count = 0
-
-    def add(self, line: bytes, digest: bytes) -> None:
-        """One more line, and its SHA-256."""
-        self._lines.append(line)
-        self._digests.append(digest)
-        if len(self._lines) >= AT_ONCE:
-            self.flush()
-
-    def flush(self) -> None:
-        """Write what waits."""
-        if self._lines:
-            block = b"\n".join(self._lines) + b"\n"
-            self._file.write(block)
-            self._hash.update(b"".join(self._digests))
-            self.size += len(block)
-            self.count += len(self._lines)
-            self._lines, self._digests = [], []
-
-    @property
-    def digest(self) -> str:
-        """The hash of what was written so far."""
-        self.flush()
-        return str(self._hash.hexdigest())
-
-
-AT_ONCE = 256
-
-
-@contextmanager
-def replacing_lines(path: Path) -> Iterator[Lines]:
-    """The same for a file of lines."""
-    with plainly(path) as file:
-        lines = Lines(file)
-        yield lines
-        lines.flush()
-
-
 @contextmanager
 def replacing(path: Path) -> Iterator[Hashed]:
     """A file that takes the place of `path` when the block ends, and leaves no trace when it fails."""
@@ -128,18 +76,6 @@ def _flush_folder(folder: Path) -> None:
             os.fsync(handle)
         finally:
             os.close(handle)
-
-
-def lines_digest(path: Path) -> str:
-    """The hash of the hashes of a file's lines; "" where there is none."""
-    made: Any = hashlib.sha256()
-    try:
-        with path.open("rb") as file:
-            for line in file:
-                made.update(hashlib.sha256(line.removesuffix(b"\n")).digest())
-    except OSError:
-        return ""
-    return str(made.hexdigest())
 
 
 def digest_of(path: Path) -> str:

@@ -11,10 +11,11 @@ import json
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
-from .files import Lines, plainly, replace_text, replacing
+from .files import plainly, replace_text, replacing
 from .job import Job
+from .kept import kept_blocks, kept_rows
 from .keys import SIZE
 from .tally import Tally, tally_of
 
@@ -58,9 +59,7 @@ def manifest(
     job: Job, records: Sequence[dict[str, Any]], inputs: Sequence[dict[str, Any]], total: Tally, outputs: dict[str, Any]
 ) -> dict[str, Any]:
     """What was done with what: the same for the same inputs and job, whoever did it."""
-    units = [
-        {**r["unit"], "input": r["input"], "rows": r["tally"]["read"], "files": r["files"]} for r in records
-    ]
+    units = [{**r["unit"], "input": r["input"], "rows": r["tally"]["read"], "files": r["files"]} for r in records]
     return {
         "dragoman": job.as_json(), "digest": job.digest, "inputs": list(inputs), "outputs": outputs,
         "totals": total.as_json(), "units": units,
@@ -106,29 +105,20 @@ def _lines(job: Job, records: Iterable[dict[str, Any]], out: Path, without: dict
     with plainly(out) as file:
         for record in records:
             index, kept = record["unit"]["index"], record["files"]["kept"]
-            part, left = job.part(index, "kept"), without.get(index, set())
-            if not left:
-                size += _copy(part, file)
+            left = without.get(index)
+            if left is None:
+                size += sum(map(file.write, kept_blocks(job, record)))
                 rows += kept["rows"]
                 told.update(bytes.fromhex(kept["rows_sha256"]))
                 continue
-            lines = Lines(file)
-            with part.open("rb") as source:
-                for number, line in enumerate(source):
-                    if number not in left:
-                        row = line.removesuffix(b"\n")
-                        lines.add(row, hashlib.sha256(row).digest())
-            told.update(bytes.fromhex(lines.digest))
-            size, rows = size + lines.size, rows + lines.count
+            own = hashlib.sha256()
+            for number, row in enumerate(kept_rows(job, record)):
+                if number not in left:
+                    size += file.write(row + b"\n")
+                    own.update(hashlib.sha256(row).digest())
+            rows += kept["rows"] - len(left)
+            told.update(own.digest())
     return {"bytes": size, "rows": rows, "sha256_of_units": told.hexdigest()}
-
-
-def _copy(part: Path, file: IO[bytes]) -> int:
-    size = 0
-    with part.open("rb") as source:
-        while chunk := source.read(COPIED):
-            size += file.write(chunk)
-    return size
 
 
 def _joined(job: Job, records: Iterable[dict[str, Any]], out: Path, what: str) -> dict[str, Any]:

@@ -12,29 +12,30 @@ from __future__ import annotations
 import gzip
 import io
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
+from hashlib import sha256
+from itertools import islice
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, Any
 
 from ...errors import UsageError
 from ..arrow import NO_ARROW
 from ..row_json import BadRow, dumps, loads
 from .documents import BLANK, Elements, rows_of
-from .skipped import Skipped, held
+from .lines import BOM, LEAST, Piece, Raw, line_row, one_by_one, split
+from .skipped import held
 from .sources import Source, Store, recorded_rows
 
 UNIT = 16 << 20
 """Bytes of a unit of JSON lines."""
-CHUNK = 4 << 20
-LEAST = 64 << 10
 HEAD = 1 << 20
 """Bytes by which it is told what a file is."""
 ROWS_AT_ONCE = 512
 RECORDINGS = 2000
 """Numbers of a unit of recordings."""
-GZIP, ZSTD, PARQUET, BOM = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PAR1", b"\xef\xbb\xbf"
+GZIP, ZSTD, PARQUET = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PAR1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,15 +60,6 @@ class Unit:
     def as_json(self) -> dict[str, Any]:
         """The unit as it is written down."""
         return {key: value for key, value in asdict(self).items() if key != "address"}
-
-
-class Raw(NamedTuple):
-    """The bytes of a row, and where it begins; `size` is more than their number where it is too long to be held."""
-
-    offset: int
-    data: bytes
-    size: int
-    digest: str = ""
 
 
 # ── planning ─────────────────────────────────────────────────────────────────
@@ -198,15 +190,23 @@ def _parquet(source: str) -> Any:
 def rows(unit: Unit, max_row: int, most: int | None = None) -> Iterator[Raw]:
     """The rows of a unit, in order; a row longer than `max_row` bytes comes without its bytes."""
     most = unit.most if most is None else most
-    made = _KINDS[unit.kind](unit, max_row)
-    if most is None:
-        yield from made
-        return
-    for _, row in zip(range(most), made, strict=False):
-        yield row
+    return islice(one_by_one(_KINDS[unit.kind](unit, max_row)), most)
 
 
-def _lines(unit: Unit, max_row: int) -> Iterator[Raw]:
+def pieces(unit: Unit, max_row: int) -> Iterator[Piece]:
+    """The same, lines that stand one behind another together."""
+    return _KINDS[unit.kind](unit, max_row) if unit.most is None else rows(unit, max_row)
+
+
+def input_digest(unit: Unit, max_row: int) -> str:
+    """The hash of the hashes of all rows of a unit."""
+    made = sha256()
+    for raw in rows(unit, max_row):
+        made.update(raw.hash)
+    return made.hexdigest()
+
+
+def _lines(unit: Unit, max_row: int) -> Iterator[Piece]:
     with unpacked(unit.source, unit.packing) as stream:
         if unit.packing:
             yield from split(stream, 0, None, max_row)
@@ -233,59 +233,7 @@ def _first_line(stream: IO[bytes], start: int, end: int) -> int:
     return end
 
 
-def split(stream: IO[bytes], offset: int, end: int | None, max_row: int) -> Iterator[Raw]:
-    """The lines of a stream whose first byte, here, has this offset, as far as they start before `end`."""
-    begin, carry, reach = offset, b"", offset  # where the open line begins, what of it was read, where reading is
-    skipped: Skipped | None = None
-    while end is None or begin < end:
-        wanted = CHUNK if end is None else min(CHUNK, max(LEAST, end - reach))
-        chunk = stream.read(wanted)
-        if not chunk:
-            break
-        reach += len(chunk)
-        *whole, rest = chunk.split(b"\n")
-        if not whole:
-            if skipped is not None:
-                skipped.add(rest)
-            else:
-                carry += rest
-                if len(carry) > max_row:
-                    skipped, carry = Skipped(carry), b""
-            continue
-        for number, piece in enumerate(whole):
-            if end is not None and begin >= end:
-                return
-            if not number and skipped is not None:
-                skipped.add(piece)
-                yield Raw(begin, *skipped.stretch)
-                begin, skipped = begin + skipped.size + 1, None
-                continue
-            line = carry + piece if not number and carry else piece
-            size = len(line)
-            if begin and 0 < size <= max_row and line[0] > 32:  # as nearly all are
-                yield Raw(begin, line, size)
-            else:
-                yield from _row(begin, line, max_row)
-            begin += size + 1
-        carry = rest
-    if end is None or begin < end:
-        if skipped is not None:
-            yield Raw(begin, *skipped.stretch)
-        else:
-            yield from _row(begin, carry, max_row)
-
-
-def _row(offset: int, line: bytes, max_row: int) -> Iterator[Raw]:
-    if not offset:
-        line = line.removeprefix(BOM)
-    if line and not line.isspace():
-        if len(line) > max_row:
-            yield Raw(offset, *Skipped(line).stretch)
-        else:
-            yield Raw(offset, line, len(line))
-
-
-def _document(unit: Unit, max_row: int) -> Iterator[Raw]:
+def _document(unit: Unit, max_row: int) -> Iterator[Piece]:
     with unpacked(unit.source, unit.packing) as stream:
         begin = _begin(stream.read(HEAD))
     found = rows_of(partial(unpacked, unit.source, unit.packing), begin, max_row)
@@ -309,7 +257,7 @@ def _from_groups(unit: Unit, max_row: int) -> Iterator[Raw]:
     for batch in parquet.iter_batches(ROWS_AT_ONCE, row_groups=list(range(unit.start, unit.end))):
         for row in batch.to_pylist():
             line = _as_line(row)
-            yield from (raw._replace(offset=number) for raw in _row(number + 1, line, max_row))
+            yield from (raw._replace(offset=number) for raw in line_row(number + 1, line, max_row))
             number += 1
 
 
@@ -333,4 +281,6 @@ def _recorded(unit: Unit, max_row: int) -> Iterator[Raw]:
         yield Raw(number, *held(line, max_row))
 
 
-_KINDS = {"lines": _lines, "document": _document, "groups": _from_groups, "recordings": _recorded}
+_KINDS: dict[str, Callable[[Unit, int], Iterator[Piece]]] = {
+    "lines": _lines, "document": _document, "groups": _from_groups, "recordings": _recorded,
+}  # fmt: skip

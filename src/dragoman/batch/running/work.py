@@ -9,13 +9,11 @@ dropped, and it says so or fails.
 from __future__ import annotations
 
 import base64
-import hashlib
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Sequence
 from contextlib import ExitStack
 from hashlib import sha256
-from pathlib import Path
 from typing import Any
 
 from ...types import Verdict
@@ -27,16 +25,18 @@ from ..formats.writing import target_of, write
 from ..judging.lane import Lane
 from ..judging.row_judge import Outcome, judge, judged_row
 from ..options import Options
-from ..report.summary import Fate, Summary
+from ..report.summary import Summary
 from ..result import Finding, RowVerdict
 from ..row_json import BadRow, dumps
-from .files import Hashed, Lines, digest_of, lines_digest, replace_text, replacing, replacing_lines
+from .files import Hashed, digest_of, replace_text, replacing
 from .job import Job
+from .kept import Kept, state_of
 from .keys import SIZE, key_of
 from .leaks import marks
+from .lines import Raw, Run, hash_of, one_by_one
 from .proof import AT_ONCE, proven
 from .tally import Tally
-from .units import Raw, Unit, rows
+from .units import Unit, input_digest, pieces
 
 KEEPS: dict[str, frozenset[RowVerdict]] = {
     "strict": frozenset({RowVerdict.OK, RowVerdict.NONE}),
@@ -45,6 +45,8 @@ KEEPS: dict[str, frozenset[RowVerdict]] = {
 }
 PARTS = ("aside", "notes", "keys")
 """What a unit writes beside kept rows: rows set aside, what was changed or lost, the keys of kept rows."""
+KEPT = ("kept", "places")
+"""What it writes of kept rows, where they are lines: those that stand nowhere yet, and the places of all."""
 UNFIT = frozenset({"template_fails", "template_calls", "template_tools"})
 """What a chat template does to a row that is then not trained on."""
 LANE = Lane()
@@ -66,9 +68,14 @@ def run_unit(unit: Unit, job: Job) -> dict[str, Any]:
             if job.table:
                 work.table = stack.enter_context(_Table(job, unit.index))
             else:
-                work.kept = stack.enter_context(replacing_lines(job.part(unit.index, "kept")))
-        for raw in rows(unit, job.options.max_row):
-            work.row(raw)
+                for what in KEPT:
+                    work.parts[what] = stack.enter_context(replacing(job.part(unit.index, what)))
+                work.kept = Kept(work.parts["kept"], work.parts["places"])
+        for piece in pieces(unit, job.options.max_row):
+            if isinstance(piece, Raw):
+                work.row(piece)
+            else:
+                work.run(piece)
         work.end()
     record = work.record()
     if job.work:
@@ -82,28 +89,16 @@ def recorded(unit: Unit, job: Job) -> dict[str, Any] | None:
         record: dict[str, Any] = json.loads(job.part(unit.index, "json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
-    same = record.get("unit") == unit.as_json() and record.get("job") == job.digest
-    if not same or not all(_is_as_told(job.part(unit.index, what), file) for what, file in record["files"].items()):
+    if record.get("unit") != unit.as_json() or record.get("job") != job.digest:
+        return None
+    files = {**record["files"], **record.get("parts", {})}
+    if any(digest_of(job.part(unit.index, what)) != file.get("sha256") for what, file in files.items()):
         return None
     return record if input_digest(unit, job.options.max_row) == record["input"] else None
 
 
-def _is_as_told(path: Path, told: Mapping[str, Any]) -> bool:
-    if "rows_sha256" in told:
-        return lines_digest(path) == str(told["rows_sha256"])
-    return digest_of(path) == str(told["sha256"])
-
-
-def input_digest(unit: Unit, max_row: int) -> str:
-    """The hash of all rows of a unit."""
-    made = hashlib.sha256()
-    for raw in rows(unit, max_row):
-        made.update(_digest(raw))
-    return made.hexdigest()
-
-
-def _digest(raw: Raw) -> bytes:
-    return bytes.fromhex(raw.digest) if raw.digest else hashlib.sha256(raw.data).digest()
+def _told(file: Hashed) -> dict[str, Any]:
+    return {"bytes": file.size, "sha256": file.digest}
 
 
 class _Work:
@@ -113,10 +108,13 @@ class _Work:
         self._unit, self._job = unit, job
         self._options: Options = job.options
         self.files: dict[str, Hashed] = {}
-        self.kept: Lines | None = None
+        self.parts: dict[str, Hashed] = {}
+        self.kept: Kept | None = None
         self.table: _Table | None = None
         self._tally = Tally()
-        self._input = hashlib.sha256()
+        self._input = sha256()
+        self._stands = unit.kind == "lines" and not unit.packing
+        self._state = state_of(unit.source) if self._stands else []
         self._keeps = KEEPS[job.options.keep]
         self._leaks = dict(job.exclude)
         self._lane = LANE if _has_lane(job) else None
@@ -126,48 +124,77 @@ class _Work:
         self._pending: list[Outcome] = []
         self._sound: Counter[tuple[str, int]] = Counter()
 
+    def run(self, run: Run) -> None:
+        """Lines that stand one behind another: those that are fine as they are together, the others one by one."""
+        if self._lane is None or self._job.sample < 1:
+            for raw in one_by_one([run]):
+                self.row(raw)
+            return
+        offset, lines, left = run
+        at = 0
+        while at < len(lines):
+            until = self._lane.sound_from(at, lines, self._options.to, self._sound)
+            if until > at:
+                sound = lines[at:until]
+                size = left if until == len(lines) else sum(map(len, sound)) + len(sound)
+                self._keep_sound(sound, self._read([sha256(line).digest() for line in sound]), (offset, size))
+                offset, left = offset + size, left - size
+            for line in lines[until : until + 1]:
+                if line and not line.isspace():
+                    self._read([hash_of(line)])
+                    self._put(judge(line, self._options, (self._unit.source, offset)))
+                offset, left = offset + len(line) + 1, left - len(line) - 1
+            at = until + 1
+
     def row(self, raw: Raw) -> None:
         """One row: judged, and put where it belongs."""
-        self._tally.read += 1
-        digest = bytes.fromhex(raw.digest) if raw.digest else sha256(raw.data).digest()
-        self._input.update(digest)
+        [digest] = self._read([raw.hash])
         if self._job.sample < 1 and _share(digest, self._job.seed) >= self._job.sample:
             self._tally.dropped["sample"] += 1
-            return
-        if self._lane is not None and not raw.digest:
-            sound = self._lane.sound(raw.data)
-            if sound is not None and self._passes(sound[0]):
-                self._sound[sound] += 1
-                if self.kept is not None:
-                    self.kept.add(raw.data, digest)
-                    if self._keyed:
-                        self._keys.append(digest[:SIZE])
-                return
-        if raw.digest:
-            outcome = _too_long(raw, self._unit.source, self._options.max_row)
+        elif raw.digest:
+            self._put(_too_long(raw, self._unit.source, self._options.max_row))
+        elif self._lane is not None and self._lane.sound_from(0, [raw.data], self._options.to, self._sound):
+            self._keep_sound([raw.data], [digest])
         else:
-            outcome = judge(raw.data, self._options, (self._unit.source, raw.offset))
-        if self._job.template:
-            self._pending.append(outcome)
-            if len(self._pending) >= AT_ONCE:
-                self._prove()
-        else:
-            self._judged(outcome)
+            self._put(judge(raw.data, self._options, (self._unit.source, raw.offset)))
 
-    def _counted(self, outcome: Outcome, fate: Fate) -> None:
-        """Count a row for the report."""
+    def _read(self, digests: list[bytes]) -> list[bytes]:
+        """Count rows that were read, by their hashes."""
+        self._input.update(b"".join(digests))
+        self._tally.read += len(digests)
+        return digests
+
+    def _keep_sound(self, lines: Sequence[bytes], digests: list[bytes], place: tuple[int, int] | None = None) -> None:
+        """Keep rows as they are; `place` is where they stand one behind another, and how many bytes they are."""
+        if self.kept is None:
+            return
+        if place is not None and self._stands:
+            self.kept.add_standing(*place, digests)
+        else:
+            for line, digest in zip(lines, digests, strict=True):
+                self.kept.add(line, digest)
+        if self._keyed:
+            self._keys += [digest[:SIZE] for digest in digests]
+
+    def _put(self, outcome: Outcome) -> None:
+        """A row that was judged, on its way to where it belongs."""
+        if not self._job.template:
+            self._judged(outcome)
+            return
+        self._pending.append(outcome)
+        if len(self._pending) >= AT_ONCE:
+            self._prove()
+
+    def _look(self, outcome: Outcome) -> None:
+        """Count what a row holds for the report, which has from the tally what became of it."""
         if self._summary is not None:
-            self._summary.add(judged_row(outcome), fate)
+            self._summary.look(judged_row(outcome))
 
     def _prove(self) -> None:
         """Put the rows that wait through the template."""
         for outcome in proven(self._pending, self._job.template, self._options):
             self._judged(outcome)
         self._pending = []
-
-    def _passes(self, form: str) -> bool:
-        """Is a row of this format kept as it is?"""
-        return self._options.to in ("", form)
 
     def _judged(self, outcome: Outcome) -> None:
         leak = next((self._leaks[m] for m in marks(outcome) if m in self._leaks), "") if self._leaks else ""
@@ -177,7 +204,7 @@ class _Work:
         self._tally.judged(outcome)
         if self._job.command == "lint":
             self._tally.kept += 1
-            self._counted(outcome, Fate.KEPT)
+            self._look(outcome)
         elif leak or outcome.verdict not in self._keeps or outcome.chat is None or not UNFIT.isdisjoint(outcome.codes):
             self._aside(outcome)
         else:
@@ -193,17 +220,15 @@ class _Work:
                 outcome = outcome._replace(chat=for_purpose(outcome.chat, self._options.to, wrong))
             line = self._written(outcome, goal)
         except BadRow as why:
-            found = Finding(why.code, why.path, str(why))
-            self._aside(outcome._replace(findings=(*outcome.findings, found)), again=True)
+            self._aside(outcome, Finding(why.code, why.path, str(why)))
             return
         lost = self._losses(outcome, goal, line)
         self._tally.kept += 1
-        self._counted(outcome, Fate.KEPT)
+        self._look(outcome)
         if self.table is not None:
             self.table.add(outcome)
         elif self.kept is not None:
-            digest = bytes.fromhex(outcome.id) if line is outcome.original else hashlib.sha256(line).digest()
-            self.kept.add(line, digest)
+            self.kept.add(line, bytes.fromhex(outcome.id) if line is outcome.original else hash_of(line))
         if self._keyed:
             self._keys.append(key_of(outcome, self._job.dedup))
         if outcome.repairs or lost:
@@ -227,11 +252,13 @@ class _Work:
         self._tally.lost(lost)
         return lost
 
-    def _aside(self, outcome: Outcome, *, again: bool = False) -> None:
+    def _aside(self, outcome: Outcome, more: Finding | None = None) -> None:
+        """Set a row aside that was judged, with what was found since."""
+        if more is not None:
+            self._tally.codes[more.code] += more.code not in outcome.codes
+            outcome = outcome._replace(findings=(*outcome.findings, more))
         self._tally.aside += 1
-        self._counted(outcome, Fate.SET_ASIDE)
-        if again:
-            self._tally.codes[outcome.findings[-1].code] += 1
+        self._look(outcome)
         self._write("aside", _set_aside(outcome))
         if self._job.stop:
             found = outcome.findings[0] if outcome.findings else Finding("unreadable")
@@ -248,21 +275,23 @@ class _Work:
         for (form, calls), count in self._sound.items():
             self._tally.sound(form, calls, count)
             self._tally.kept += count
+        if self.kept is not None:
+            self.kept.end()
         if "keys" in self.files:
             self.files["keys"].write(b"".join(self._keys))
         self._tally.check()
 
     def record(self) -> dict[str, Any]:
         """What was done."""
-        files = {what: {"bytes": file.size, "sha256": file.digest} for what, file in self.files.items()}
+        files = {what: _told(file) for what, file in self.files.items()}
         if self.table is not None:
             files["kept"] = self.table.told()
         elif self.kept is not None:
-            digest = self.kept.digest
-            files["kept"] = {"bytes": self.kept.size, "rows": self.kept.count, "rows_sha256": digest}
+            files["kept"] = {"bytes": self.kept.size, "rows": self.kept.count, "rows_sha256": self.kept.digest}
         return {
             "unit": self._unit.as_json(), "job": self._job.digest, "input": self._input.hexdigest(),
-            "files": files, "tally": self._tally.as_json(),
+            "state": self._state, "files": files, "parts": {what: _told(file) for what, file in self.parts.items()},
+            "tally": self._tally.as_json(),
             **({} if self._summary is None else {"summary": self._summary.as_json()}),
         }  # fmt: skip
 
@@ -320,7 +349,7 @@ def _has_lane(job: Job) -> bool:
 
 def _share(digest: bytes, seed: int) -> float:
     """Where a row stands between 0 and 1, by its hash and the seed."""
-    number = hashlib.sha256(digest + str(seed).encode()).digest()[:7]
+    number = sha256(digest + str(seed).encode()).digest()[:7]
     return int.from_bytes(number, "big") / 256**7
 
 
@@ -358,7 +387,3 @@ def _note(outcome: Outcome, lost: list[Finding]) -> bytes:
         "losses": [{"path": one.path, "message": one.message} for one in lost],
         "orig": outcome.original.decode("utf-8", "replace"),
     })  # fmt: skip
-
-
-Run = Callable[[Unit, Job], dict[str, Any]]
-Done = Iterator[tuple[int, dict[str, Any]]]
