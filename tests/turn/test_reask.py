@@ -446,6 +446,27 @@ def test_an_answer_that_stays_empty_is_an_error_that_says_so() -> None:
     assert (caught.value.status, caught.value.code) == (422, "empty_answer")
 
 
+FAILURES: dict[str, tuple[ProviderError, int, ErrorKind]] = {
+    "down": (ProviderError("down", status=503, kind=ErrorKind.OVERLOADED, retry_after=2.0), 503, ErrorKind.OVERLOADED),
+    "gone": (ProviderError("gone", kind=ErrorKind.NETWORK), 0, ErrorKind.NETWORK),
+    "garbled": (ProviderError("what?", status=200, kind=ErrorKind.GARBLED), 200, ErrorKind.GARBLED),
+    "too long": (ProviderError("too long", status=400, kind=ErrorKind.BAD_REQUEST), 422, ErrorKind.GARBLED),
+}
+
+
+@pytest.mark.parametrize(("failure", "status", "kind"), FAILURES.values(), ids=FAILURES)
+@pytest.mark.parametrize("demand", ["nothing", "call"])
+def test_where_the_server_fails_when_it_is_asked_again_that_is_the_error(
+    demand: str, failure: ProviderError, status: int, kind: ErrorKind
+) -> None:
+    """Not that the model did not: the client may send it again."""
+    request = demanding("required") if demand == "call" else ASKED
+    with pytest.raises(ProviderError, match=failure.message) as caught:
+        reasked(ScriptedModel(response_of(""), failure), request)
+    assert (caught.value.status, caught.value.kind) == (status, kind)
+    assert caught.value.retry_after == failure.retry_after
+
+
 def test_after_text_an_answer_that_stays_empty_is_said_in_words() -> None:
     model = ScriptedModel(response_of("I read.", issues=[BROKEN]), response_of(""), response_of(""))
     response, _ = reasked(model)

@@ -19,7 +19,7 @@ from typing import TypeAlias
 from ..codecs.crossing.answers import media_beside
 from ..dialects.writing.history import AS_WRITTEN
 from ..effects import Machine, relay
-from ..errors import ErrorKind, ProviderError
+from ..errors import RETRYABLE, ErrorKind, ProviderError
 from ..events import Ended, Event, IssueReported
 from ..lenient.answers import Fitting
 from ..lenient.brackets import depth
@@ -56,6 +56,8 @@ LOST = frozenset({
 """Kinds of issue that stand for a call the model meant and nobody will run, where they say which (`loses_a_call`)."""
 UNPROCESSABLE = 422
 """The status where a demand was not met: SDKs repeat a 5xx by themselves, and this was asked often enough."""
+SERVERS_OWN = RETRYABLE | {ErrorKind.GARBLED}
+"""Failures of asking again that say nothing of the model: the request may be sent again."""
 MOST_CORRECTIONS = 6
 SHOWN = 80
 """Characters that are shown of what is nested without end."""
@@ -229,6 +231,7 @@ class GoodAnswer(AnswerComposer):
         self._empty = False  # the last answer said nothing
         self._extra: JsonObject = NOTHING
         self._unread: list[Event] = []  # of an answer that nobody hears
+        self._failure: ProviderError | None = None  # of asking again
 
     # ── the first answer, and those asked for again ──────────────────────────
 
@@ -299,6 +302,7 @@ class GoodAnswer(AnswerComposer):
 
     def note_failure(self, error: ProviderError) -> None:
         """Asking again came to nothing."""
+        self._failure = error
         self.errors.append(
             AnswerError(Issue(kind=IssueKind.WIRE_FAULT, message=f"asking again failed: {error.message}"))
         )
@@ -389,16 +393,23 @@ class GoodAnswer(AnswerComposer):
         why = "; ".join(error.issue.message for error in self.errors)
         what = "a call" if forced else "an answer of the form asked for"
         message = UNMET.format(what=what, why=why, times=self._reasks + 1)
-        raise ProviderError(message, status=UNPROCESSABLE, kind=ErrorKind.GARBLED, code="demand_not_met")
+        raise self._unmet(message, "demand_not_met")
 
     def _stayed_empty(self) -> list[Event]:
         """Say that nothing came: in words where text went out before.  Raises ProviderError where none did."""
         why = "; ".join(error.issue.message for error in self.errors)
         message = STAYED_EMPTY.format(why=why, times=self._reasks + 1)
         if not self.spoke:
-            raise ProviderError(message, status=UNPROCESSABLE, kind=ErrorKind.GARBLED, code="empty_answer")
+            raise self._unmet(message, "empty_answer")
         self.apart = True
         return self.emit_text(f"[{message}]")
+
+    def _unmet(self, message: str, code: str) -> ProviderError:
+        """The error of an answer that never came right; the server's own where it was the server that failed last."""
+        last = self._failure
+        if last is None or last.kind not in SERVERS_OWN:
+            return ProviderError(message, status=UNPROCESSABLE, kind=ErrorKind.GARBLED, code=code)
+        return ProviderError(message, status=last.status, kind=last.kind, code=last.code, retry_after=last.retry_after)
 
     def _honestly(self) -> Iterator[Event]:
         """The calls that will not run, in words."""
