@@ -16,9 +16,9 @@ from ...io.ids import mint
 from ...jsontext import dumps
 from ...turn.shared_cache import Shared, SharedCache
 from ...types import JsonObject
+from .response_items import MAX_BYTES, NEAR_BYTES
 from .shelf import ENTRY, key_of
 
-MAX_BYTES = 64 * 1024 * 1024
 DIGEST = 16
 PREFIXES: Mapping[str, str] = {
     "message": "msg", "reasoning": "rs", "function_call": "fc", "function_call_output": "fco",
@@ -39,7 +39,8 @@ class Ref(NamedTuple):
 class Contents:
     """The latest items, up to about `limit` bytes; `shared` where other processes have some too."""
 
-    def __init__(self, shared: Shared[str] | None = None, limit: int = MAX_BYTES) -> None:
+    def __init__(self, shared: Shared[str] | None = None, limit: int = 0) -> None:
+        limit = limit or (NEAR_BYTES if shared else MAX_BYTES)
         self._cache = SharedCache(limit, lambda text: len(text) + ENTRY, shared)
 
     def keep(self, items: Iterable[JsonObject], owner: str) -> tuple[tuple[Ref, ...], dict[Address, str]]:

@@ -17,7 +17,8 @@ from ...jsontext import dumps
 from ...turn.shared_cache import Shared, SharedCache
 from ...types import JsonObject
 
-MAX_BYTES = 64 * 1024 * 1024
+MAX_BYTES, NEAR_BYTES = 64 * 1024 * 1024, 8 * 1024 * 1024
+"""Bytes of this process alone, and of what it has at hand of that which a store keeps for all."""
 ENTRY = 500
 """Bytes that keeping an item takes beside its text: many small ones would else take several times the limit."""
 AT_ONCE = 256
@@ -28,8 +29,8 @@ LOST = "the item {id!r} is not kept here any more; send the whole item, or set s
 class Items:
     """The latest items, up to about `limit` bytes; `shared` where other processes have some too."""
 
-    def __init__(self, limit: int = MAX_BYTES, shared: Shared[str] | None = None) -> None:
-        self._cache = SharedCache(limit, _size, shared)
+    def __init__(self, limit: int = 0, shared: Shared[str] | None = None) -> None:
+        self._cache = SharedCache(limit or (NEAR_BYTES if shared else MAX_BYTES), _size, shared)
 
     def keep(self, body: JsonObject, owner: str = "") -> dict[Address, str]:
         """Keep the items of a whole answer; what others are to keep of them is given."""
