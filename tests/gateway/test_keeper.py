@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import pytest
 
-from dragoman.effects import Recall, Retain, Revise
+from dragoman.effects import Address, Enter, Entered, Leave, Recall, Retain, Revise
 from dragoman.errors import ProviderError
-from dragoman.gateway import GatewayConfig, create_app
+from dragoman.gateway import Access, GatewayConfig, create_app
 from dragoman.gateway.state.board import MOST, Board
 from dragoman.gateway.state.keeper import SETTLES, Keeper, unreachable
+from dragoman.gateway.state.response_items import MAX_BYTES, NEAR_BYTES
+from dragoman.gateway.state.store_quota import RENEWED, StoreQuota
 from dragoman.gateway.state.stores import StateStores
 from dragoman.gateway.telemetry.metrics import Metrics
 from dragoman.providers.route import Route
@@ -110,6 +112,99 @@ def test_what_is_newer_is_never_written_before_what_is_older() -> None:
         assert store.rows == {A: "new", B: "other"}
 
     go(work)
+
+
+class Slow(MemoryStore):
+    """One that takes its time to write."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.go_on = asyncio.Event()
+
+    async def write(self, rows: Mapping[Address, str]) -> None:
+        """Keep these, once told to."""
+        await self.go_on.wait()
+        await super().write(rows)
+
+
+def test_nobody_waits_while_all_that_waited_is_written() -> None:
+    """There may be a great deal of it."""
+    store = Slow()
+    kept = Keeper(store)
+
+    async def work() -> None:
+        store.away = True
+        store.go_on.set()
+        await kept.perform(Retain({A: "old", B: "other"}))
+        store.away = False
+        store.go_on.clear()
+        store.log.clear()
+        flushing = asyncio.ensure_future(kept.flush())
+        await asyncio.sleep(0)
+        assert await kept.perform(Retain({A: "new"})) is False
+        await kept.perform(Revise(B, lambda text: f"{text}, changed"))
+        assert store.log == []
+        assert await kept.perform(Recall([A, B])) == {A: "new", B: "other, changed"}
+        store.go_on.set()
+        await flushing
+        assert store.rows == {A: "new", B: "other, changed"}
+
+    go(work)
+
+
+class Counts(MemoryStore):
+    """One that counts what keys ask, and takes its time to hear what still runs."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.replicas, self.offset, self.running = 1, 0.0, set[str]()
+        self.go_on = asyncio.Event()
+
+    async def enter(self, entry: Enter) -> Entered:
+        """Come in."""
+        self.running.add(entry.lease)
+        return Entered("")
+
+    async def leave(self, gone: Leave) -> None:
+        """Go."""
+        self.running.discard(gone.lease)
+
+    async def renew(self, held: Mapping[str, Sequence[str]]) -> None:
+        """These run, once that is heard."""
+        await self.go_on.wait()
+        self.running |= {each for leases in held.values() for each in leases}
+
+
+def test_who_leaves_does_not_wait_while_it_is_said_that_he_runs() -> None:
+    store, now = Counts(), [0.0]
+    kept = Keeper(store)
+    counter = StoreQuota(kept, store, lambda: now[0])
+    access = Access(name="alice", sha256="", max_concurrent=2)
+
+    async def work() -> None:
+        leaving, staying = [await counter.enter(access, 0) for _ in range(2)]
+        now[0] += RENEWED
+        renewing = asyncio.ensure_future(counter.renew())
+        await asyncio.sleep(0)
+        await counter.leave(leaving, None)
+        assert store.running == {staying.name}
+        store.go_on.set()
+        await renewing
+        assert store.running == {staying.name}, "heard too late that it ran, and that it does not"
+
+    go(work)
+
+
+def test_of_what_a_store_keeps_for_all_a_process_has_little_at_hand() -> None:
+    store = MemoryStore()
+    alone, shared = StateStores().items, StateStores(store=store).items
+    contents = StateStores(store=store).responses._contents
+    body = {"output": [{"id": f"msg_{n}", "type": "message", "content": "x" * 20_000} for n in range(1000)]}
+    for items, most in ((alone, MAX_BYTES), (shared, NEAR_BYTES)):
+        items.keep(body)
+        assert 0.9 * min(most, 20_000_000) < items._cache._recent._size <= most
+    contents.keep(body["output"], "")
+    assert contents._cache._recent._size <= NEAR_BYTES
 
 
 def test_of_what_waits_the_newest_stay_and_the_rest_is_counted() -> None:

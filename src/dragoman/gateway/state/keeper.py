@@ -192,12 +192,15 @@ class Keeper:
 
     async def _retain(self, rows: Mapping[Address, str]) -> bool:
         try:
-            if self._waiting.keys() & rows.keys():
+            if not self._waiting.keys() & rows.keys():
+                await self.ask(self.store.write(rows))
+            elif self._flushing.locked():  # which writes these in its turn: nobody waits for all the rest
+                self._wait(rows)
+                return False
+            else:
                 async with self._flushing:  # what is older must not be written later
                     await self.ask(self.store.write(rows))
                     self._forget(*rows)
-            else:
-                await self.ask(self.store.write(rows))
         except Unreachable:
             self._wait(rows)
             return False
@@ -206,6 +209,8 @@ class Keeper:
     async def _revise(self, address: Address, change: Change) -> None:
         try:
             if address in self._waiting:
+                if self._flushing.locked():
+                    raise Unreachable
                 async with self._flushing:
                     await self._write({address: self._waiting.get(address)})
             await self.ask(self.store.change(address, change))

@@ -33,7 +33,6 @@ class StoreQuota:
         self._keeper, self._counting, self._clock = keeper, counting, clock
         self._own = Quota(clock)
         self._held: defaultdict[str, dict[str, None]] = defaultdict(dict)
-        self._renewing = asyncio.Lock()
         self._renewed = clock()
 
     async def enter(self, access: Access, tokens: int) -> Lease:
@@ -59,8 +58,7 @@ class StoreQuota:
         self._own.leave(access, more, lease.at if not lease.name else int(self._clock()))
         if not lease.name:
             return
-        async with self._renewing:  # else it might be said again that this one runs
-            self._held[access.name].pop(lease.name, None)
+        self._held[access.name].pop(lease.name, None)
         if access.max_concurrent or more:
             await asyncio.shield(self._left(Leave(key=access.name, lease=lease.name, tokens=more, at=lease.at)))
 
@@ -68,14 +66,18 @@ class StoreQuota:
         """What runs here still runs; to be called now and then."""
         if self._clock() - self._renewed < RENEWED:
             return
-        async with self._renewing:
-            self._renewed = self._clock()
-            held = {key: list(leases) for key, leases in self._held.items() if leases}
-            if held:
-                try:
-                    await self._keeper.ask(self._counting.renew(held))
-                except Unreachable:
-                    return
+        self._renewed = self._clock()
+        held = {key: list(leases) for key, leases in self._held.items() if leases}
+        if not held:
+            return
+        try:
+            await self._keeper.ask(self._counting.renew(held))
+        except Unreachable:
+            return
+        for key, leases in held.items():
+            for name in leases:
+                if name not in self._held[key]:  # it ended meanwhile, and may have been said to run after that
+                    await self._left(Leave(key=key, lease=name))
 
     def close(self) -> None:
         """This process counts no more."""
@@ -125,6 +127,7 @@ REFUSALS: dict[str, Callable[[Access, float], ProviderError]] = {
 
 def _divided(access: Access, by: int) -> Access:
     """The part of its limits that each of so many processes may use."""
+
     def part(most: int) -> int:
         return max(1, most // by) if most else 0
 
