@@ -23,8 +23,9 @@ from dragoman.gateway import Access
 from dragoman.gateway.config.load import read
 from dragoman.gateway.state.embedded import Embedded
 from dragoman.gateway.state.keeper import Keeper, Store, Unreachable
+from dragoman.gateway.state.patience import ROUNDS
 from dragoman.gateway.state.sqlite_cache import FILE, SqliteCache
-from dragoman.gateway.state.stores import StateStores, shown
+from dragoman.gateway.state.stores import StateStores, shown, stores_for
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE
 from dragoman.turn.capabilities import Refusals
@@ -35,6 +36,7 @@ from tests.support.redis_servers import SECRET, RedisServer, redis_cluster, redi
 pytestmark = skip_without
 T = TypeVar("T")
 PATIENT = 20.0
+AT_ONCE = 32
 """Seconds an answer may take on a machine where much else runs."""
 
 
@@ -195,6 +197,23 @@ def test_everything_kept_goes_by_itself(server: RedisServer) -> None:
     assert len(server.names()) == 9
 
 
+def test_texts_go_when_their_days_are_over(server: RedisServer) -> None:
+    day, texts = 24 * 3600, {("item", "a"): 2, ("conversation", "b"): 2, ("response", "c"): 2, ("owned", "d"): 90}
+
+    async def work() -> None:
+        async with keepers(store(server, days=2)) as (mine,):
+            await mine.perform(Retain(dict.fromkeys(texts, "1")))
+            await mine.perform(Revise(("conversation", "e"), lambda _: "2"))
+
+    go(work)
+    left = sorted(int(server.ask("ttl", key)) for key in server.names())
+    assert [round(each / day) for each in left] == [2, 2, 2, 2, 90]
+    row = {"state": "redis://x", "namespace": "house", "state_days": 0.5}
+    settings = read({"server": row, "default": {"route": "ollama/qwen3"}}, {"DRAGOMAN_STATE_KEY": SECRET})
+    one: Any = stores_for(settings.server).keeper
+    assert one.store._lasts == day / 2
+
+
 # ── limits ───────────────────────────────────────────────────────────────────
 
 STORM = """
@@ -338,14 +357,14 @@ def test_a_server_that_stands_still_is_asked_once_and_then_left_alone(
         one = store(server)
         async with keepers(one) as (mine,):
             await mine.perform(Retain({("item", "a"): "1"}))
-            one._patience, asked = 0.05, list[int]()
-            real = one._in_time
+            one._link.patience, asked = 0.05, list[int]()
+            real = one._link._asked
 
-            async def counted(ask: Any, patience: float) -> Any:
+            async def counted(ask: Any) -> Any:
                 asked.append(1)
-                return await real(ask, patience)
+                return await real(ask)
 
-            one._in_time = counted
+            one._link._asked = counted
             with server.standing_still():
                 for _ in range(10):
                     with pytest.raises(ProviderError) as failed:
@@ -354,7 +373,7 @@ def test_a_server_that_stands_still_is_asked_once_and_then_left_alone(
                     assert await mine.perform(Retain({("item", "b"): "2"})) is False
                 assert len(asked) <= 2  # it may have been let try again, on a machine that stands still itself
                 assert await mine.perform(Recall([("item", "b")])) == {("item", "b"): "2"}
-            one._patience = PATIENT
+            one._link.patience = PATIENT
 
             while mine._waiting:
                 await asyncio.sleep(OFTEN)
@@ -365,6 +384,121 @@ def test_a_server_that_stands_still_is_asked_once_and_then_left_alone(
     go(work)
     said = [record.getMessage() for record in caplog.records]
     assert ["cannot be reached" in said[0], "reached again" in said[1], len(said)] == [True, True, 2]
+
+
+def test_streams_that_end_at_once_wait_at_the_same_time_and_once_each(server: RedisServer) -> None:
+    """Each has three questions left when the server stops; the first of each is all that is asked."""
+
+    async def work() -> None:
+        one = store(server)
+        async with keepers(one) as (mine,):
+            await mine.perform(Retain({("item", "a"): "1"}))
+            one._link.patience, asked, under_way, most = 0.05, 0, 0, 0
+            real = one._link._asked
+
+            async def counted(ask: Any) -> Any:
+                nonlocal asked, under_way, most
+                asked, under_way = asked + 1, under_way + 1
+                most = max(most, under_way)
+                try:
+                    return await real(ask)
+                finally:
+                    under_way -= 1
+
+            one._link._asked = counted
+
+            async def ends(n: int) -> None:
+                assert await mine.perform(Retain({("item", str(n)): "2"})) is False
+                for effect in (Recall([("item", "a")]), Enter(key="k", lease=str(n), concurrent=99)):
+                    with pytest.raises(ProviderError):
+                        await mine.perform(effect)
+
+            with server.standing_still():
+                await asyncio.gather(*map(ends, range(20)))
+            assert most == 20
+            assert asked <= 22  # it may have been let try again, on a machine that stands still itself
+            one._link.patience = PATIENT
+
+    go(work)
+
+
+def test_more_questions_than_connections_wait_their_turn(server: RedisServer) -> None:
+    async def work() -> None:
+        async with keepers(store(server)) as (mine,):
+            await mine.perform(Retain({("item", "a"): "1"}))
+            found = await asyncio.gather(*(mine.perform(Recall([("item", "a")])) for _ in range(400)))
+            assert found == [{("item", "a"): "1"}] * 400
+
+    go(work)
+    opened = int(server.ask("info", "stats").partition("total_connections_received:")[2].split()[0])
+    assert opened <= AT_ONCE + 10
+
+
+def test_a_connection_costs_no_question_but_the_first(server: RedisServer) -> None:
+    """Each would be waited for; a process that is busy takes long enough for one."""
+
+    async def work() -> None:
+        async with keepers(store(server)) as (mine,):
+            await mine.perform(Recall([("item", "a")]))
+
+    server.ask("config", "resetstat")
+    go(work)
+    lines = server.ask("info", "commandstats").splitlines()
+    asked = {line.partition(":")[0].removeprefix("cmdstat_") for line in lines if line.startswith("cmdstat_")}
+    assert asked - {"config|resetstat"} == {"info", "get"}
+
+
+def test_what_the_client_cancels_in_itself_is_no_end_of_a_request(server: RedisServer) -> None:
+    """Two that wait for one connection to close: where one of them gives up, it is cancelled for the other, too."""
+
+    async def gives_up(client: Any) -> None:
+        raise asyncio.CancelledError
+
+    async def waits(client: Any) -> None:
+        await asyncio.Event().wait()
+
+    async def work() -> None:
+        one = store(server)
+        async with keepers(one):
+            with pytest.raises(Unreachable):
+                await one._link.ask(gives_up)
+            await one.notes(None)
+            waiting = asyncio.ensure_future(one._link.ask(waits))
+            await asyncio.sleep(OFTEN)
+            waiting.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await waiting
+            assert await one.read([("item", "a")]) == {}
+
+    go(work)
+
+
+def test_one_that_is_too_slow_for_requests_is_left_alone_by_them_though_it_answers(
+    server: RedisServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dragoman.gateway.state.redis_link.BESIDE", LONG)
+
+    async def slow(client: Any) -> Any:
+        for _ in range(2 * ROUNDS):
+            await asyncio.sleep(0.01)
+        return await client.ping()
+
+    async def work() -> None:
+        one = store(server)
+        async with keepers(one):
+            await one.notes(None)
+            link, one._link.patience = one._link, 0.05
+            with pytest.raises(Unreachable):
+                await link.ask(slow)
+            assert await link.ask(slow, beside=True)
+            link._rests += LONG
+            with pytest.raises(Unreachable):
+                await one.read([("item", "a")])
+            link.patience = PATIENT
+            await one.notes(None)  # in time: it is asked again
+            assert await one.read([("item", "a")]) == {}
+
+    go(work)
 
 
 def test_a_server_that_begins_anew_has_forgotten_and_is_used_again(server: RedisServer) -> None:

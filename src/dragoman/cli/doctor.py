@@ -6,25 +6,23 @@ or nobody answers.
 
 from __future__ import annotations
 
-import asyncio
 import re
-import time
 from dataclasses import replace
 from pathlib import Path
 
 import click
 
-from ..doctor import Grade, ProbeResult, examine, forget, learned, reach, settings_for
+from ..doctor import Grade, ProbeResult, examine, reach, settings_for
 from ..doctor.context_length import SIZES
 from ..effects import drive, run
 from ..errors import UsageError
-from ..gateway.config.words import STATE_DIR
+from ..gateway.config.words import NAMESPACE, STATE, STATE_DIR
 from ..gateway.discovery import Place, discover
-from ..gateway.state.stores import open_stores
 from ..io.environment import route_to
 from ..io.sync import Pool
 from ..providers.route import Route
 from ..providers.rows import COMPATIBLE, PROVIDERS, Provider
+from .doctor_state import State
 from .outputs import print_json
 
 ADDRESS = re.compile(r"^localhost\b|[.:]")
@@ -47,10 +45,10 @@ COLOURS = {Grade.GOOD: "green", Grade.POOR: "yellow", Grade.BAD: "red", Grade.UN
 @click.option("--write", type=click.Path(path_type=Path), help="Write the settings that follow to this file.")
 @click.option(
     "--state",
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
-    envvar=STATE_DIR,
-    help="State directory of a gateway: show what its conversations taught.",
+    envvar=[STATE_DIR, STATE],
+    help="State of a gateway, a directory or redis://HOST:6379/0: show what its conversations taught.",
 )
+@click.option("--namespace", envvar=NAMESPACE, default="", help="Of the gateway, where its state is at an address.")
 @click.option("--forget", "forgets", is_flag=True, help="Forget what --state holds of this model, and examine nothing.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(  # noqa: PLR0917 -- click hands over every option by name
@@ -60,7 +58,8 @@ def command(  # noqa: PLR0917 -- click hands over every option by name
     key: str,
     context: int,
     write: Path | None,
-    state: Path | None,
+    state: str | None,
+    namespace: str,
     forgets: bool,
     as_json: bool,
 ) -> int:
@@ -69,8 +68,8 @@ def command(  # noqa: PLR0917 -- click hands over every option by name
     Native tools, streaming, parallel calls, forced choice, the dialect it speaks, constrained answers, and the context
     that is really in use.
     """
-    if forgets and state is None:
-        raise UsageError("--forget needs --state, the state directory of the gateway that is to forget")
+    if forgets and not state:
+        raise UsageError("--forget needs --state, where the gateway that is to forget keeps what it learnt")
     route, name = _target(target, model, api, key)
     report = _Report(as_json=as_json)
     with Pool() as pool:
@@ -79,8 +78,8 @@ def command(  # noqa: PLR0917 -- click hands over every option by name
         report.add(reached.finding)
         if not name and not report.unreachable:
             report.add(replace(NO_MODEL, message=f"{target} lists no model"))
-        if state is not None and name:
-            for finding in _learned(route, name, state, forgets=forgets):
+        if state and name:
+            for finding in State(state, namespace).findings(route, name, forgets=forgets, told=_tell):
                 report.add(finding)
         if forgets:
             report.end(name, "", None)
@@ -94,17 +93,8 @@ def command(  # noqa: PLR0917 -- click hands over every option by name
     return int(report.bad)
 
 
-def _learned(route: Route, model: str, state: Path, *, forgets: bool) -> list[ProbeResult]:
-    """What is remembered in `state`, after forgetting where that is wanted."""
-    stores = open_stores(str(state))
-    asyncio.run(stores.exchange())
-    try:
-        if forgets:
-            gone = forget(route, model, stores.learned)
-            click.echo(f"forgot {gone} things about {model!r}; a running gateway sees it in a second", err=True)
-        return learned(route, model, stores.learned, time.time())
-    finally:
-        asyncio.run(stores.aclose())
+def _tell(what: str) -> None:
+    click.echo(f"{what}; a running gateway sees it in a second", err=True)
 
 
 class _Report:

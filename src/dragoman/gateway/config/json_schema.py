@@ -79,6 +79,7 @@ SERVER = _object(
         "namespace": _text("Name of this deployment in shared stores; all its processes have it, others another."),
         "state_key": _text("Secret that keys in that store are digested with: ${DRAGOMAN_STATE_KEY}."),
         "state_timeout": _number("Seconds it has for an answer before requests go on without it.", 0.001, "number"),
+        "state_days": _number("Days for which texts of conversations stand in it.", 0.001, "number"),
     }
 )
 LIMITS = _object(

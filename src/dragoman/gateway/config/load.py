@@ -101,6 +101,7 @@ class Server:
     namespace: str = ""
     state_key: str = field(default="", repr=False)
     state_timeout: float = 0.05
+    state_days: float = 30.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -165,7 +165,12 @@ def stores_for(server: Server) -> StateStores:
         raise UsageError(NO_REDIS) from error
     url = server.state.replace("valkey", "redis", 1) if server.state.startswith("valkey") else server.state
     store = redis_store.RedisStore(
-        url, server.namespace, server.state_key, shown=shown(url), patience=server.state_timeout
+        url,
+        server.namespace,
+        server.state_key,
+        shown=shown(url),
+        patience=server.state_timeout,
+        days=server.state_days,
     )
     return StateStores(store=store)
 
