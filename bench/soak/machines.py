@@ -70,6 +70,8 @@ ASKED: dict[str, dict[str, Any]] = {
 HANG_UPS, BOBS, FOLLOW_UPS = 0.05, 0.15, 0.7
 STUCK = 120.0
 THINK = 1.5
+REST = 20.0
+"""Seconds after which connections that nobody uses are closed."""
 EVERY, WARM = 2.0, 60.0
 """Seconds between two looks at the workers, and until they have imported and cached what they will."""
 GROWTH, SLACK, FILES = 0.10, 3e6, 12
@@ -136,11 +138,33 @@ class Watch:
         self._pids = {f"{n + 1}": gateway.workers()[0] for n, gateway in enumerate(gateways)}
         self.seen: dict[str, list[tuple[float, int]]] = defaultdict(list)
 
+        self.idle: list[list[str]] = []
+
     def look(self) -> None:
         """Note what they hold."""
         for name, pid in self._pids.items():
-            held = int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * PAGE
-            self.seen[name].append((held, len(os.listdir(f"/proc/{pid}/fd"))))
+            self.seen[name].append(_held(pid))
+
+    def look_at_rest(self, when: str) -> None:
+        """Note what they hold while nobody asks."""
+        held = map(_held, self._pids.values())
+        self.idle.append([when, *(word for memory, files in held for word in (f"{memory / 1e6:.1f}", str(files)))])
+
+    def minutes(self) -> str:
+        """A table of some ten moments: the medians of a minute each."""
+        each = int(60 / EVERY)
+        starts = range(0, max(map(len, self.seen.values())), each)
+        step = max(1, round(len(starts) / 10))
+        rows = []
+        for minute, start in list(enumerate(starts))[::step]:
+            row = [str(minute)]
+            for every in self.seen.values():
+                some = every[start : start + each]
+                row += [f"{statistics.median(held for held, _ in some) / 1e6:.1f}"]
+                row += [f"{statistics.median(count for _, count in some):.0f}"]
+            rows.append(row)
+        columns = (f"{what}, {name}" for name in self.seen for what in ("MB", "files"))
+        return table(("minute", *columns), [*self.idle[:1], *rows, *self.idle[1:]])
 
     def rows(self) -> tuple[list[list[str]], bool]:
         """A row per worker, and whether all are flat: medians of the last third beside the first's."""
@@ -156,9 +180,15 @@ class Watch:
         return rows, flat
 
 
+def _held(pid: int) -> tuple[float, int]:
+    """Bytes and files."""
+    return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * PAGE, len(os.listdir(f"/proc/{pid}/fd"))
+
+
 async def soak(clients: Clients, gateways: Sequence[Gateway], store: Store, given: argparse.Namespace) -> Watch:
     """Ask, and let things happen, for so long."""
     watch, end = Watch(gateways), time.monotonic() + given.minutes * 60
+    watch.look_at_rest("before")
 
     async def client() -> None:
         luck = Random()
@@ -246,6 +276,8 @@ def run(given: argparse.Namespace, folder: Path) -> tuple[str, list[str]]:
         clients = Clients(Outcomes({each.url: each for each in gateways}, store), 1)
         watch = asyncio.run(soak(clients, gateways, store, given))
         back = asyncio.run(given_back(clients, gateways))
+        time.sleep(REST)
+        watch.look_at_rest("idle again")
     rows, flat = watch.rows()
     logs = [(folder / f"{name}.log").read_text(errors="replace") for name in ("first", "second")]
     wrong = [f"{name}: {count}" for name, count in clients.ends.items() if name[0].isupper()]
@@ -262,7 +294,7 @@ def run(given: argparse.Namespace, folder: Path) -> tuple[str, list[str]]:
         f"{back:.0f} s; log lines {sum(log.count(chr(10)) for log in logs):,}.\n\n"
     )
     thirds = [f"{what}, {n} third" for what in ("MB", "files") for n in ("first", "second", "last")]
-    return text + table(("oldest worker of gateway", *thirds), rows), wrong
+    return f"{text}{table(('oldest worker of gateway', *thirds), rows)}\n\n{watch.minutes()}", wrong
 
 
 def main(argv: Sequence[str] | None = None) -> int:
