@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
+from dragoman.codecs.shared.frames import KEEP_ALIVE
 from dragoman.effects import Close, Effect, Machine, Read
 from dragoman.gateway.exchange import Exchange, Head
-from dragoman.gateway.http.asgi import AT_ONCE, run_exchange
+from dragoman.gateway.http.asgi import AT_ONCE, _Out, run_exchange
 from tests.support.asgi import Client
 from tests.support.clocks import run_virtually
 
@@ -124,6 +125,43 @@ def test_what_is_cancelled_from_outside_stays_cancelled(seconds: float) -> None:
             await running
         assert exchange.closed
         assert asyncio.all_tasks() == {asyncio.current_task()}
+
+    run_virtually(go())
+
+
+class Whole(Waits):
+    """One that fails when it is to stream, and has something to let go of after its answer."""
+
+    pings = True
+
+    def commit(self) -> Head:
+        self.committed = True
+        return Head(200, {"content-type": "text/event-stream"})
+
+
+HEADS = {"whole": {"content-length": "6"}, "a stream": {"content-type": "text/event-stream"}}
+
+
+@pytest.mark.parametrize("name", HEADS)
+def test_no_sign_of_life_comes_behind_the_end(name: str) -> None:
+    """It may be due in the moment in which the answer is there, which then takes a moment to end."""
+
+    async def go() -> None:
+        sent: list[Any] = []
+
+        async def send(message: Any) -> None:
+            assert sent[-1:] == [] or sent[-1].get("more_body", True), "uvicorn takes nothing more"
+            sent.append(message)
+
+        out, exchange = _Out(send), Whole(0.0)
+        same: Any = exchange
+        await out.start(Head(200, HEADS[name]))
+        await out.ping(same)
+        await out.body(b"answer")
+        await out.end()
+        await out.ping(same)
+        body = b"".join(message.get("body", b"") for message in sent)
+        assert body == (b"answer" if name == "whole" else KEEP_ALIVE + b"answer")
 
     run_virtually(go())
 

@@ -211,11 +211,14 @@ class _Out:
         """The body is complete."""
         if not self._ended:
             await self._give({"type": "http.response.body", "body": b"", "more_body": False})
+            self._ended = True
 
     async def ping(self, exchange: Exchange) -> None:
         """A sign of life; it commits the answer to a stream."""
         if self._giving or (exchange.committed and not self._started):
             return  # what is on the way is sign of life enough
+        if self._ended or self._left >= 0:
+            return  # it was due when nothing was there, and comes to run when all is, or an answer of a known length
         async with self._pinging:
             if not self._started:
                 await self._send(self._opening(exchange.commit()))
