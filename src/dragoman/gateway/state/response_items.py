@@ -17,7 +17,7 @@ from ...jsontext import dumps
 from ...turn.shared_cache import Shared, SharedCache
 from ...types import JsonObject
 
-MAX_BYTES, NEAR_BYTES = 64 * 1024 * 1024, 8 * 1024 * 1024
+MAX_BYTES, NEAR_BYTES = 64 * 1024 * 1024, 4 * 1024 * 1024
 """Bytes of this process alone, and of what it has at hand of that which a store keeps for all."""
 ENTRY = 500
 """Bytes that keeping an item takes beside its text: many small ones would else take several times the limit."""
