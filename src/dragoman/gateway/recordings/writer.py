@@ -28,8 +28,8 @@ LINGER = 0.25
 """Seconds that what was offered first waits for more."""
 FIRST_REST, LONGEST_REST = 0.5, 30.0
 """Seconds between two tries where the store cannot be used: they double."""
-SLICE = 0.0005
-"""Seconds that rows are made for until others are let in: each time costs both some microseconds."""
+SLICE = 0.002
+"""Seconds that rows are made for until others are let in: each time costs as much as a row on a busy machine."""
 TIDY = 3600.0
 """Seconds between two looks at what is to be made ahead and what is too old."""
 PATIENCE = 3.0
