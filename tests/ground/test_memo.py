@@ -249,7 +249,7 @@ def test_an_object_is_remembered_by_its_identity() -> None:
     assert [make(thing) for thing in objects][-1] == make(objects[-1]) == len(made)
 
 
-def given(schema: dict[str, Any]) -> tuple[Tool, ...]:
+def given(schema: Mapping[str, Any]) -> tuple[Tool, ...]:
     return (Tool(name="a", description="do", parameters=schema),)
 
 

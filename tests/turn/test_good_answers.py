@@ -94,6 +94,7 @@ def test_a_recorded_answer_is_what_would_be_composed(
 
 def test_most_answers_are_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(GoodAnswer, "catch_up", pytest.fail)
-    for parts in ([Text("Hello.")], [Text("I look."), LOOK], [Reasoning("Hm."), LOOK, WAIT]):
+    answers: list[list[Any]] = [[Text("Hello.")], [Text("I look."), LOOK], [Reasoning("Hm."), LOOK, WAIT]]
+    for parts in answers:
         answer = Response(message=Message("assistant", parts), stop=Stop.END, model="m")
         assert "look" in outcome(ASKED, answer) or "Hello" in outcome(ASKED, answer)
