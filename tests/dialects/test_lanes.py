@@ -92,7 +92,7 @@ def test_fences_cost_a_message_the_same_patience_in_any_pieces() -> None:
     for sign in text:
         pieces.feed(sign)
     pieces.close()
-    assert pieces._patience._marks == whole._patience._marks > 0
+    assert pieces._patience.marks == whole._patience.marks > 0
 
 
 def test_pieces_that_are_remembered_are_few_and_short() -> None:

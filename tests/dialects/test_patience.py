@@ -37,6 +37,24 @@ def test_text_behind_too_many_marks_is_reported_as_text(mark: str) -> None:
     assert "from here on none is read" in parsed.issues[-1].message
 
 
+@pytest.mark.parametrize("mark", ["<tool_call>", "[TOOL_CALLS]", "</think>x<function=", "</s>"])
+def test_a_call_behind_too_many_marks_is_in_doubt(mark: str) -> None:
+    parsed = parse(mark * MANY + "\n\n" + CALL, tools=TOOLS)
+    assert [(call.name, call.arguments) for call in parsed.doubtful] == [("ping", {"host": "a"})]
+
+
+@pytest.mark.parametrize(
+    "order", ['"name": "ping", "arguments": {"host": "a"}', '"arguments": {"host": "a"}, "name": "ping"']
+)
+def test_an_object_that_names_a_tool_is_read_behind_many_that_could_not_be(order: str) -> None:
+    text = '{"id": "a", "arguments": {"host": "a"}, "x": }\n' * 3000 + "\nNow:\n{" + order + "}"
+    parser = Parser(tools=TOOLS)
+    parsed = fold(parser.whole(text))
+    assert parser._trial._is_spent
+    assert [call.name for call in parsed.doubtful] == ["ping"]
+    assert parsed == fed(text)
+
+
 def test_calls_that_cannot_be_read_wear_it_out_sooner() -> None:
     broken = '<tool_call>\n{"name": "ping", "arguments": {"host" "a"}}\n</tool_call>\n'
     parsed = parse(broken * 400 + CALL, tools=TOOLS)
@@ -66,7 +84,7 @@ def test_a_call_behind_long_code_is_read() -> None:
 
 def test_a_call_behind_a_megabyte_of_dense_markdown_is_read() -> None:
     dense = (
-        "## Head\n\nUse `a` and **b**, or \"c\" — see <https://x.y> and <b>bold</b>.\n\n```python\nx = [1, 2]\n"
+        '## Head\n\nUse `a` and **b**, or "c" — see <https://x.y> and <b>bold</b>.\n\n```python\nx = [1, 2]\n'
         "print({'a': 1})\n```\n\n- item `one` {x}\n- [link](http://a.b)\n\n> quote <tag> `q`\n\n"
     )
     assert [c.name for c in parse(dense * 5000 + CALL, tools=TOOLS).calls] == ["ping"]

@@ -14,7 +14,8 @@ from typing import TypeAlias
 
 from ..codecs.shared.spec import Ids, WireFields
 from ..conversation.grown import by_growth
-from ..dialects.engine.parser import Dialects, Parser
+from ..dialects.engine.listening import Dialects
+from ..dialects.engine.parser import Parser
 from ..dialects.judge.declared import NO_TOOLS, Declared, declared
 from ..dialects.judge.judge import Judge
 from ..dialects.judge.provenance import ShownHistory, ShownText

@@ -22,27 +22,24 @@ READ = 4
 
 
 class Patience:
-    """What has been spent on one message."""
+    """What has been spent on one message: one of `marks` for a sign that any code holds, where it stands not asked."""
 
-    __slots__ = ("_marks", "_quotation")
+    __slots__ = ("_quotation", "marks")
+    marks: int
 
     def __init__(self) -> None:
-        self._marks = 0
+        self.marks = 0
         self._quotation = -1
 
     def looked(self, quotation: int, *, light: bool) -> None:
         """A mark was looked at, a `light` one stands in any prose; all inside one quotation (0: none) count once."""
         if not quotation or quotation != self._quotation:
-            self._marks += 1 if light else HEAVY
+            self.marks += 1 if light else HEAVY
         self._quotation = quotation
-
-    def glanced(self) -> None:
-        """One sign was looked at that stands in any code; where it stands was not asked."""
-        self._marks += 1
 
     def broke(self) -> None:
         """A candidate could not be read."""
-        self._marks += BROKEN
+        self.marks += BROKEN
 
     def called(self, calls: int, refused: int) -> None:
         """So many calls were read, of which so many will not run: these are counted with what could not be read.
@@ -50,14 +47,14 @@ class Patience:
         A mark of calls that all will run costs nothing, or a message of many calls would lose some.
         """
         if refused:
-            self._marks += BROKEN * refused
+            self.marks += BROKEN * refused
         elif calls:
-            self._marks -= HEAVY
+            self.marks -= HEAVY
 
     def read(self) -> None:
         """A candidate was read some way, and is none."""
-        self._marks += READ
+        self.marks += READ
 
     def is_over(self, at: int) -> bool:
         """Is the text behind this place not looked at any more?"""
-        return self._marks > MARKS + at // EVERY
+        return self.marks > MARKS + at // EVERY

@@ -9,7 +9,7 @@ not run is told of.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from json import dumps
 from typing import NamedTuple, TypeAlias
@@ -18,7 +18,7 @@ from ...events import CallDelta, CallDoubted, CallEnded, CallStarted, Event, Iss
 from ...types import Issue, IssueKind, Tier, ToolCall
 from ..judge import hints
 from ..judge.candidate import Draft
-from ..judge.evidence import Evidence, Mark, Place, Thought, habit_of, mark_of
+from ..judge.evidence import Evidence, Mark, Place, Thought, habit_of, is_usual, mark_of
 from ..judge.judge import AS_TEXT, Judge
 from ..judge.lines import begins_turn
 from ..judge.quotation import Context
@@ -184,7 +184,8 @@ class Teller(Waiting):
         self._unclosed = _call_of(draft) if unclosed else None
 
     def _end_started(self, draft: Draft, decision: Decision) -> None:
-        self._tell_pieces(draft, self.out)
+        if draft.told < len(draft.pieces):
+            self._tell_pieces(draft, self.out)
         tier = Tier.TAGGED if draft.strong else Tier.RAW_JSON
         self.out.append(CallEnded(draft.index, draft.report(tier, decision)))
 
@@ -216,23 +217,37 @@ class Teller(Waiting):
         behind: str = "", ends: bool = False,
     ) -> None:
         """Decide on a candidate now that all is known that bears on it, and tell what follows."""
-        goes_on = SAME_LINE.match(behind) is not None
+        goes_on = bool(behind) and SAME_LINE.match(behind) is not None
         if goes_on and not pending.strong:
             place = Place.INLINE
         if pending.whole and place is Place.FIRST and begins_turn(behind):
             place = Place.ALONE  # the model's own message ends where it goes on as somebody else
         tails = hints.behind(behind, pending.before) if behind else ()
-        self._spoken_of = bool(pending.hints) or not pending.strong or not hints.POINTS_BACK.isdisjoint(tails)
+        points_back = bool(tails) and not hints.POINTS_BACK.isdisjoint(tails)
+        self._spoken_of = bool(pending.hints) or not pending.strong or points_back
         seen = Seen(place, box, thought, (*pending.hints, *tails), goes_on and pending.inline, ends)
         drafts = pending.drafts
-        decided = {id(d): self._decide(d, pending, seen) for d in drafts}
+        if len(drafts) == 1 == len(pending.items):
+            (draft,), written = drafts, pending.raw
+            decision = self._decide(draft, pending, seen)
+            if decision.rule.outcome is not Outcome.TEXT and not self._stays(draft, decision):
+                self.end(draft, written, decision)
+                self.new_line()
+                return
+            decided = {id(draft): decision}
+        else:
+            decided = {id(d): self._decide(d, pending, seen) for d in drafts}
+        self._accept_all(pending, drafts, decided)
+        self.new_line()
+
+    def _accept_all(self, pending: Pending, drafts: list[Draft], decided: Mapping[int, Decision]) -> None:
+        """Tell what follows of all that a candidate holds; it is one text if all of it stays there."""
         staying = {id(d) for d in drafts if self._stays(d, decided[id(d)])}
         if decided and len(staying) == len(decided):
             doubt = self._doubt_of(*decided.values())
             self._release(pending, doubt)
             for draft in drafts:
                 self._note_left(draft, pending.raws[id(draft)], decided[id(draft)], doubt)
-            self.new_line()
             return
         for item in pending.items:
             if not isinstance(item, Draft):
@@ -244,7 +259,6 @@ class Teller(Waiting):
                 self._leave(item, written, decision)
             else:
                 self.end(item, written, decision)
-        self.new_line()
 
     def _decide(self, draft: Draft, pending: Pending, seen: Seen) -> Decision:
         """The rule that holds for one call."""
@@ -259,10 +273,11 @@ class Teller(Waiting):
         copy = judge.copy_of(draft) if judge.watches_copies else None
         repeats = draft.done and self._recaps(draft)
         word = seen.midline and _is_word(draft)
-        if (
-            pending.strong and told and seen.thought is Thought.NONE and draft.refusal is None and copy is None
-            and not (pending.asked or confirmed or judge.native or repeats or word or box or draft.edits or seen.hints)
-        ):  # as `Evidence.usual` has it
+        others = (
+            pending.asked or confirmed or judge.native or repeats or word or box or draft.edits or seen.hints
+            or draft.refusal is not None or copy is not None
+        )  # fmt: skip
+        if is_usual(pending.strong, told, seen.thought, others):
             return decide_usual(mark, seen.place, habit)  # in no doubt
         evidence = Evidence(
             mark=mark,
@@ -430,9 +445,9 @@ class Teller(Waiting):
 
 def _opens_midline(text: str) -> bool:
     """Does `text` end in a fence that opens behind words on its line?  Only its last line with words may hold one."""
-    begin = text.rfind("\n", 0, len(text.rstrip())) + 1
-    if text.find("```", begin) < 0 and text.find("~~~", begin) < 0:
+    if "```" not in text and "~~~" not in text:
         return False
+    begin = text.rfind("\n", 0, len(text.rstrip())) + 1
     return MIDLINE_FENCE.search(text, begin) is not None
 
 

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Mapping
 from copy import copy
 from dataclasses import field, fields, replace
 from functools import cached_property, lru_cache
-from typing import Any
 
 from ...late import late
 from ...lenient.source import prefixes_of
@@ -19,8 +18,9 @@ from ..reading.compiled import Form, Row
 from ..reading.named import leads
 from ..reading.segments import segmented
 from ..spec import Dialect, JsonCall, Place, Route, Segments, Strength
+from .choices import parted, so_far, soon, trie
 from .passing import Passing
-from .search import Anchored, anchored, either
+from .search import Anchored, anchored
 from .stops import Stops
 
 THINK: dict[str, tuple[str, ...]] = {
@@ -133,7 +133,25 @@ class Table(Marks):
         rests: dict[str, set[str]] = {}
         for mark in marks - inside:
             rests.setdefault(mark[0], set()).add(mark[1:LOOK])
-        return (*anchored({sign: _so_far(rest, cut="") for sign, rest in rests.items()}, inside), *words)
+        return (*anchored({sign: soon(rest) for sign, rest in rests.items()}, inside), *words)
+
+    @cached_property
+    def weak(self) -> frozenset[str]:
+        """Signs that are marks by themselves, and mean nothing but that rows which prove little may begin there."""
+        others = self.live | self.headers | self.fences | self.ends
+        found = {mark for mark, rows in self.rows.items() if len(mark) == 1 and not any(row.strong for row in rows)}
+        return frozenset(found) - others - {before[0] for before, _ in self.forms if before}
+
+    @cached_property
+    def heads(self) -> frozenset[str]:
+        """Signs that marks begin with, letters left out."""
+        return frozenset(mark[0] for mark in self.every() if not mark[0].isalpha())
+
+    @cached_property
+    def signs(self) -> frozenset[str]:
+        """The same, and in either case the first of what stands before declared names."""
+        named = {sign for before, _ in self.forms if before for sign in (before[0].lower(), before[0].upper())}
+        return self.heads | named
 
     @cached_property
     def begun(self) -> tuple[str, ...]:
@@ -310,13 +328,14 @@ def _build(marks: Marks) -> Table:
     ordered = sorted(every, key=len, reverse=True)
     inline, at_line = _leads(every - marks.line), _leads(every & marks.line)
     named, lines = leads(tuple(marks.inline), line=False), leads(tuple(marks.forms.keys() - marks.inline), line=True)
-    anywhere, first = [*_begun(every - marks.line), *named], "|".join([*_begun(every & marks.line), *lines])
-    line_lead = rf"\n[ \t\r]*+(?!\n){{}}(?={first})" if first else r"(?!)"
+    anywhere, begun = [*_begun(every - marks.line), *named], [*_begun(every & marks.line), *lines]
+    first = parted(begun)
+    calm = parted(begun, {FENCE[0]: f"(?!{_plain_fence(every, first)})"}) if _has_plain(marks) else first
     return Table(
         **{f.name: getattr(marks, f.name) for f in fields(Marks)},
         lead=re.compile("|".join(anywhere) or r"(?!)"),
-        line_lead=re.compile(line_lead.replace("{}", "")),
-        calm_source=line_lead.replace("{}", f"(?!{_plain_fence(every, first)})" if _has_plain(marks) else ""),
+        line_lead=re.compile(_on_line(first)),
+        calm_source=_on_line(calm),
         any_lead=late("|".join([*([f"[{inline}{at_line}]"] if inline or at_line else []), *named, *lines]) or r"(?!)"),
         run_source="|".join((*anywhere, r"\n")),
         named_first=tuple(marks.forms),
@@ -353,6 +372,11 @@ def openings(t: Table) -> re.Pattern[str]:
     return re.compile("|".join((*_begun(frozenset(t.rows)), *leads(tuple(t.forms), line=False))))
 
 
+def _on_line(first: str) -> str:
+    """A pattern for a line that begins with `first`."""
+    return rf"\n[ \t\r]*+(?!\n)(?={first})" if first else r"(?!)"
+
+
 def _folded(marks: Iterable[str]) -> frozenset[str]:
     return frozenset(m.casefold() for m in marks)
 
@@ -370,10 +394,6 @@ WAIT = 24
 """How far where the marker's first characters are waited for rather than read: a word of prose begins like a phrase."""
 
 
-CUT = r"|\Z"
-"""A marker may end where the text does."""
-
-
 def _begun(markers: frozenset[str], look: int = LOOK, *, taken: bool = False) -> list[str]:
     """Patterns of one character each that may begin a marker; each begins with a literal, which `re` searches fast.
 
@@ -385,7 +405,7 @@ def _begun(markers: frozenset[str], look: int = LOOK, *, taken: bool = False) ->
     for marker in markers:
         for first in {marker[0], marker[0].upper()}:
             rests.setdefault(first, set()).add(marker[1:look])
-    return [re.escape(first) + _alone(first) + _ahead(_so_far(rest), taken=taken) for first, rest in sorted(rests.items())]
+    return [re.escape(first) + _alone(first) + _ahead(so_far(rest), taken=taken) for first, rest in sorted(rests.items())]
 
 
 LETTERS, CAPITALS = "A-Za-z", "A-Z"
@@ -405,39 +425,3 @@ def glued(before: str, first: str) -> bool:
 
 def _ahead(pattern: str, *, taken: bool) -> str:
     return pattern if taken or not pattern else f"(?={pattern})"
-
-
-def _so_far(rests: set[str], cut: str = CUT) -> str:
-    """A pattern for one of `rests` in any case, or for as much of it as there is (`cut`); "" for anything."""
-    if "" in rests:
-        return ""
-    tree: dict[str, set[str]] = {}
-    for rest in rests:
-        tree.setdefault(rest[0].casefold(), set()).add(rest[1:])
-    branches = [either(c) + _so_far(more, cut) for c, more in sorted(tree.items())]
-    return f"(?:{'|'.join(branches)}{cut})"
-
-
-DEEPEST = 64
-"""Characters of a marker that branch; what is left of a longer one (a tool's name may be any length) is taken whole."""
-
-
-def trie(markers: Iterable[str]) -> str:
-    """A pattern for the longest of `markers` at a place; it looks at each character once, however many there are."""
-    tree: dict[str, Any] = {}
-    for marker in markers:
-        node = tree
-        folded = marker.casefold()
-        for c in filter(None, (*folded[:DEEPEST], folded[DEEPEST:])):
-            node = node.setdefault(c, {})
-        node[""] = {}
-    return _branches(tree)
-
-
-def _branches(node: dict[str, Any]) -> str:
-    ends = "" in node
-    parts = [re.escape(c) + _branches(rest) for c, rest in sorted(node.items(), reverse=True) if c]  # longest first
-    if not parts:
-        return ""
-    joined = parts[0] if len(parts) == 1 and not ends else f"(?:{'|'.join(parts)})"
-    return f"{joined}?" if ends else joined

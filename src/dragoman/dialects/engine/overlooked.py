@@ -25,6 +25,8 @@ from ..judge.quotation import Context
 
 MOST = 16
 """Places that are read."""
+FEW = 4
+"""So many names are looked for in a text sooner than for what may begin a call."""
 LONGEST = 64 * 1024
 """Characters of one."""
 NAME_KEYS = r"(?:name|tool|tool_name|function|function_name|action)"
@@ -64,10 +66,11 @@ class Overlooked(NamedTuple):
 
 def overlooked(text: str, tools: Declared, read: Read, context: Context | None = None) -> Iterator[Overlooked]:
     """The calls in `text`, in order; `read` reads one that stands alone, `context` has read the text before."""
-    if "{" not in text and "<" not in text:
+    names = tools.written
+    if ("{" not in text and "<" not in text) or (len(names) <= FEW and not any(name in text for name in names)):
         return
     behind = left = read_to = in_vain = 0
-    for mark in _openers(tools.written).finditer(text):
+    for mark in _marks(names, text):
         if mark.start() < behind or left >= MOST:
             continue
         if mark["tag"] is None and is_nested(text[max(0, mark.start() - NEAR) : mark.start()]):
@@ -93,7 +96,7 @@ def overlooked(text: str, tools: Declared, read: Read, context: Context | None =
 
 def mark_at(text: str, names: tuple[str, ...], pos: int = 0) -> int:
     """Where what may be a call of one of the tools begins, from `pos` on; -1 where nothing does."""
-    marks = _openers(names).finditer(text, pos)
+    marks = _marks(names, text, pos)
     return next((mark.start() for mark in marks if mark["tag"] is not None or mark["name"] in names), -1)
 
 
@@ -108,7 +111,7 @@ def may_begin(text: str, names: Collection[str]) -> int:
 
 def failed(text: str, names: tuple[str, ...]) -> bool:
     """Can what begins `text` be in doubt no more, whatever follows it?"""
-    mark = _openers(names).match(text)
+    mark = next((found for pattern in _openers(names) if (found := pattern.match(text)) is not None), None)
     if mark is None:
         return True
     end = _end(text, mark)
@@ -134,10 +137,28 @@ def _breaks(text: str) -> bool:
 
 
 @lru_cache(maxsize=64)
-def _openers(names: tuple[str, ...]) -> re.Pattern[str]:
-    """What begins a call of one of these tools: an object that names it, or a tag that is its name."""
+def _openers(names: tuple[str, ...]) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """What begins a call of one of these tools: an object that names it, and a tag that is its name.
+
+    Each begins with one literal, which `re` looks for at ten times the speed of a choice.
+    """
     tags = "|".join(map(re.escape, sorted(names, key=len, reverse=True)))
-    return re.compile(rf"{OBJECT.pattern}|<\s?(?P<tag>{tags})(?=[\s/>])")
+    never = "(?!)"
+    return (
+        re.compile(rf"{OBJECT.pattern}(?P<tag>{never})?"),
+        re.compile(rf"<\s?(?P<tag>{tags})(?=[\s/>])(?P<name>{never})?"),
+    )
+
+
+def _marks(names: tuple[str, ...], text: str, pos: int = 0) -> Iterator[re.Match[str]]:
+    """Where one of either stands, in order; none in what another is written with."""
+    objects, tags = _openers(names)
+    one, other = objects.search(text, pos), tags.search(text, pos)
+    while (first := one if other is None or (one is not None and one.start() < other.start()) else other) is not None:
+        yield first
+        pos = first.end()
+        one = objects.search(text, pos) if one is not None and one.start() < pos else one
+        other = tags.search(text, pos) if other is not None and other.start() < pos else other
 
 
 def _end(text: str, mark: re.Match[str]) -> int:

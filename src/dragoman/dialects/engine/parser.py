@@ -14,40 +14,32 @@ is linear.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from typing import Any
 
 from ...errors import UsageError
 from ...events import Event, Reclassified
 from ...lenient.source import Need, Source
-from ...types import IssueKind, Tool
-from ..judge.declared import NO_TOOLS, Declared, declared
-from ..judge.judge import Judge
-from ..judge.provenance import Provenance, ShownText
+from ...types import IssueKind
+from ..judge.provenance import ShownText
 from ..reading import segments
-from ..rows.table import ALL, resolve
-from ..spec import Dialect, Route
-from .budget import Patience
+from ..spec import Route
+from .budget import MARKS, Patience
 from .candidates import Trial
 from .emitter import Judged, Teller
 from .fenced_marks import FencedMarks
 from .fences import Fences
 from .lanes import MOST, NO_LANE, Lane, Lanes
-from .markers import FENCE, FENCE_SIGNS, FENCES, NOISE, addressed_table, bare_table, closing, reasoning_table, table
+from .listening import Dialects, Tools, listening
+from .markers import FENCE, FENCE_SIGNS, FENCES, NOISE, addressed_table, bare_table, closing, reasoning_table
 from .overlooked import NAME_KEYS
 from .parsed import Parsed, fold
 from .scanner import Scanner
-from .shown_calls import reads
 from .told_text import APART
-from .torn import TornMarks
 from .turns import Turns
 
-Tools = Iterable[Tool | Mapping[str, Any]] | None
-Dialects = str | Dialect | Sequence[str | Dialect]
 AFTER_THOUGHT = re.compile(r"[ \t]*(?:\r?\n|\Z|[<\[])")
-AUTO = "auto"
-DOUBTS = ("ask", "run", "text")
 BOM = "\ufeff"
 NAMED = re.compile(rf"\s*\{{\s*\"{NAME_KEYS}\"")
 MAX_NAMED = 60
@@ -73,7 +65,7 @@ class Parser:
     def __init__(
         self,
         *,
-        tools: Tools | Declared = None,
+        tools: Tools = None,
         dialects: Dialects = "auto",
         prompted_dialect: str = "",
         prefix: str = "",
@@ -85,32 +77,26 @@ class Parser:
         confirmed: Iterable[str] = (),
         ids: Callable[[int], str] | None = None,
     ) -> None:
-        known = declared(tools)
-        rows = ALL if dialects is AUTO else resolve(dialects)
-        named = len(rows) < len(ALL)  # all of them in another order are still nobody's choice
-        self._table = table(rows, calls=known is None or known.some, asked=named, spoken=prompted_dialect)
-        protocol = named and all(row.is_protocol for row in rows)
-        asked = frozenset(row.name for row in resolve(prompted_dialect)) if prompted_dialect else frozenset[str]()
-        given = None if shown == () else Provenance(shown, reads(known), known)
-        judge = Judge(
-            known, shown=given, strict=strict, asked_by_name=named, asked=asked, native=native, doubt=_wish(doubt),
-            protocol=protocol, habits=frozenset(confirmed),
-        )  # fmt: skip
-        self._src = Source()
-        self._teller = Teller(judge, ids or _default_id)
-        self._patience = Patience()
-        self._names = known if known is not None else NO_TOOLS
-        self._trial = Trial(self._src, self._table, judge, self._teller, self._patience, strict=strict)
-        self._trial.finish = finish_reason or ""
-        torn = TornMarks(self._src, self._teller, self._trial)
-        self._scanner = Scanner(self._src, self._teller, torn, self._names, self._table)
+        heard = listening(
+            tools, dialects, prompted_dialect, shown, confirmed, strict=strict, doubt=doubt, native=native
+        )
+        _, table, names, judge = heard
+        self._table, self._names = table, names
+        src = self._src = Source()
+        teller = self._teller = Teller(judge, ids or _default_id)
+        patience = self._patience = Patience()
+        trial = self._trial = Trial(src, table, judge, teller, patience, strict=strict, finish=finish_reason or "")
+        self._scanner = Scanner(src, teller, trial, names, table)
         self._reasoned = False
-        self._fenced = FencedMarks(self._table)
         self._closed, self._looks = False, True
         self._lane: Lane = NO_LANE
         if prefix:
             self._begin(prefix)
         self._reader = self._message()
+
+    @cached_property
+    def _fenced(self) -> FencedMarks:
+        return FencedMarks(self._table)
 
     @cached_property
     def _fences(self) -> Fences:
@@ -195,7 +181,7 @@ class Parser:
     # ── scanning ─────────────────────────────────────────────────────────────
 
     def _message(self) -> Need[None]:
-        src, begun = self._src, self._table.begun_signs
+        src, begun, patience = self._src, self._table.begun_signs, self._patience
         first = src.buf[:1] or (yield from src.peek())
         if first == BOM:
             self._turns.drop(BOM)
@@ -205,7 +191,7 @@ class Parser:
             marker = yield from self._scanner.scan()
             if not marker:
                 return
-            if self._scanner.table is self._fenced.table:
+            if self._scanner.table is not self._table and self._scanner.table is self._fenced.table:
                 self._scanner.table = self._table  # it may close the fence: look with all that listens
                 continue
             quotation = 0
@@ -214,10 +200,10 @@ class Parser:
                     self._scanner.table = self._fenced.table
                 quotation = self._say_marker(marker)
             if len(marker) == 1:
-                self._patience.glanced()
+                patience.marks += not self._trial.passed
             elif marker != FENCE:  # it may have been passed
-                self._patience.looked(quotation, light=marker[0] in FENCE_SIGNS)
-            if self._patience.is_over(src.base + src.pos):
+                patience.looked(quotation, light=marker[0] in FENCE_SIGNS)
+            if patience.marks > MARKS and patience.is_over(src.base + src.pos):
                 yield from self._rest()
                 return
 
@@ -261,7 +247,7 @@ class Parser:
             return True
         if folded == FENCE and self._fences.is_plain():
             return False
-        rows, self._scanner.named = (*t.rows.get(folded, ()), *self._scanner.named), ()
+        rows, self._scanner.named, self._trial.passed = (*t.rows.get(folded, ()), *self._scanner.named), (), False
         if rows and (yield from self._trial.candidate(rows)):
             return True
         if self._trial.invented:
@@ -486,12 +472,6 @@ def parse(
         doubt=doubt, prompted_dialect=prompted_dialect, confirmed=confirmed,
     )  # fmt: skip
     return fold(parser.whole(text), text)
-
-
-def _wish(doubt: str) -> str:
-    if doubt not in DOUBTS:
-        raise UsageError(f"doubt is {doubt!r}; give one of {', '.join(DOUBTS)}")
-    return doubt
 
 
 def no_text(given: object) -> UsageError:

@@ -58,7 +58,7 @@ class Pending:
     @property
     def drafts(self) -> list[Draft]:
         """The calls of it."""
-        return [item for item in self.items if isinstance(item, Draft)]
+        return [item for item in self.items if type(item) is Draft]
 
     def follow(self, text: str) -> None:
         """`text` stands behind it."""

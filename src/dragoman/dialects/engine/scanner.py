@@ -8,11 +8,13 @@ however often the scanner is asked.
 from __future__ import annotations
 
 import re
+from functools import cached_property
 
 from ...lenient.source import Need, Source, Tap
 from ..judge.declared import Declared
 from ..reading.compiled import Row
-from ..reading.named import UNDECIDED, forms_at, opened
+from ..reading.named import UNDECIDED, begins_word, forms_at, opened
+from .candidates import Trial
 from .emitter import Teller
 from .markers import Table, glued
 from .search import FEW, Lead
@@ -26,8 +28,8 @@ BLANK = re.compile(r"[ \t\r]*")
 class Scanner:
     """Looks for the markers of `table`; `named` is the rows whose opener with a declared name it found last."""
 
-    def __init__(self, src: Source, teller: Teller, torn: TornMarks, names: Declared, table: Table) -> None:
-        self._src, self._teller, self._torn, self._names = src, teller, torn, names
+    def __init__(self, src: Source, teller: Teller, trial: Trial, names: Declared, table: Table) -> None:
+        self._src, self._teller, self._trial, self._names = src, teller, trial, names
         self._has_names = names.some
         self.table = table
         self.named: tuple[Row, ...] = ()
@@ -36,6 +38,10 @@ class Scanner:
         self._leads: dict[int, tuple[Lead, dict[bool, Lead]]] = {}  # by table
         self._inline = self._at_line = NOWHERE
 
+    @cached_property
+    def _torn(self) -> TornMarks:
+        return TornMarks(self._src, self._teller, self._trial)
+
     def scan(self) -> Need[str]:
         """Tell text up to the next marker; the source stands at it.  "" at the end."""
         src, say = self._src, self._teller.say
@@ -43,7 +49,10 @@ class Scanner:
             t = self.table
             start = src.pos
             cut, marker = self._next_marker(t)
-            if src.eof and self._torn.ends(t, start, cut, marker):
+            if (
+                src.eof and (self._trial.finish or (not marker and start < len(src.buf)))
+                and self._torn.ends(t, start, cut, marker)
+            ):  # fmt: skip
                 return ""
             src.pos = cut
             if cut > start:
@@ -60,6 +69,10 @@ class Scanner:
         buf, start, size = src.buf, src.pos, len(src.buf)
         if start == size:
             return size, ""
+        if src.eof and buf[start] in t.heads:  # before any other, so that nothing need be searched
+            stands = self._stands(t, start, first=self._teller.line_start(""))
+            if stands:
+                return start, stands
         calm = src.eof and size - start > FEW and not self._teller.queue
         if t is not self._leads_of or calm is not self._calm:
             self._take_leads(t, calm)
@@ -75,21 +88,23 @@ class Scanner:
                 continue
             if size - at < t.longest and not src.eof and buf[at:].casefold() in t.prefixes:
                 return at, ""
-            found = t.marker.match(buf, at)
-            marker = found.group() if found and (at == at_line or found.group().casefold() not in t.line) else ""
-            if t.forms and self._has_names:
-                longer = self._named_marker(t, at, first=at == at_line)
-                if longer is None:
-                    return at, ""
-                if len(longer) > len(marker):
-                    marker = longer
-            if marker:
-                return at, marker
+            stands = self._stands(t, at, first=at == at_line)
+            if stands != "":
+                return at, stands or ""
             behind = at + 1
             if at == inline:
                 inline = self._inline.next(src, behind)
             if at == at_line or at_line >= size:
                 at_line = self._at_line.next(src, behind, inline)
+
+    def _stands(self, t: Table, at: int, *, first: bool) -> str | None:
+        """The marker that stands here, `first` on its line or not; "" for none, None where more text must tell."""
+        found = t.marker.match(self._src.buf, at)
+        marker = found.group() if found and (first or found.group().casefold() not in t.line) else ""
+        if not (t.forms and self._has_names):
+            return marker
+        longer = self._named_marker(t, at, first=first)
+        return longer if longer is None or len(longer) > len(marker) else marker
 
     def _take_leads(self, t: Table, calm: bool) -> None:
         """Look for the markers of this table; for no plain fence where the text is all there and no candidate waits."""
@@ -99,8 +114,18 @@ class Scanner:
             self._leads[key] = inline, {}
         self._inline, lines = self._leads[key]
         if calm not in lines:
-            lines[calm] = Lead(t.calm_lead if calm else t.line_lead, one=False)
+            lines[calm] = Lead(t.calm_lead if calm else t.line_lead, one=False, counts=self._counts)
         self._at_line = lines[calm]
+
+    def _counts(self, buf: str, at: int) -> bool:
+        """May anything begin here, in a text that has ended?  Most words of code are no tool's name."""
+        sign = buf[at : at + 1]
+        t = self.table
+        if sign in t.weak and (found := t.marker.match(buf, at)) is not None and found.end() == at + 1:
+            return not self._trial.passes(at)
+        if not sign.isascii() or sign in t.signs or begins_word(self._names, buf, at):
+            return True
+        return t.marker.match(buf, at) is not None
 
     def _named_marker(self, t: Table, at: int, *, first: bool) -> str | None:
         """The opener with a declared name that stands here, "" for none; None where more text must tell."""

@@ -13,7 +13,9 @@ from typing import NamedTuple, TypeAlias
 from ...lenient.source import Source
 
 FEW = 400
-"""Where so little text is left, one pattern finds all sooner than one for each sign."""
+"""So much text behind a place is looked through with it."""
+LONG = 1200
+"""Where less text is left, one pattern finds all sooner than one for each sign."""
 
 Search: TypeAlias = Callable[[str, int, int], re.Match[str] | None]
 
@@ -24,9 +26,11 @@ class Anchored(NamedTuple):
     search: Search
     before: tuple[int, ...] = ()
     reach: int = 0  # how far a mark goes at the most; 0 for a sign that stands behind a word that the place begins with
+    wide: bool = False  # a sign that no text of ASCII alone holds
 
 
 Signs: TypeAlias = Callable[[], tuple[Anchored, ...]]
+Counts: TypeAlias = Callable[[str, int], bool]
 
 
 class Lead:
@@ -34,13 +38,15 @@ class Lead:
 
     A character class counts where it begins, a line's beginning where it ends.  `signs` find all that it finds, and
     perhaps more: each is one literal, which `re` looks for at ten times the speed of a choice.  They are made when a
-    long text asks for them.
+    long text asks for them.  Of a text that has ended only the places are told that `counts`.
     """
 
-    __slots__ = ("_found", "_one", "_pattern", "_places", "_searched", "_signs")
+    __slots__ = ("_counts", "_found", "_one", "_pattern", "_places", "_searched", "_signs")
 
-    def __init__(self, pattern: re.Pattern[str], *, one: bool, signs: Signs | None = None) -> None:
-        self._pattern, self._one, self._signs = pattern, one, signs
+    def __init__(
+        self, pattern: re.Pattern[str], *, one: bool, signs: Signs | None = None, counts: Counts | None = None
+    ) -> None:
+        self._pattern, self._one, self._signs, self._counts = pattern, one, signs, counts
         self._found = self._searched = -1
         self._places: list[tuple[int, bool]] = []
 
@@ -53,26 +59,35 @@ class Lead:
         size, found = len(buf), self._found - base
         if found >= start:
             return found
-        begin = max(self._searched - base, start)
-        if self._signs is not None and src.eof and (self._places or size - begin > FEW) and (signs := self._signs()):
+        searched = self._searched - base
+        begin = searched if searched > start else start
+        if self._signs is not None and src.eof and (self._places or size - begin > LONG) and (signs := self._signs()):
             return self._by_signs(signs, src, begin)
         end = size
         if within and src.eof and within + FEW < size:
             end = min(size, max(within + FEW, 2 * begin))
-        match = self._pattern.search(buf, begin, end)
-        if match is not None and match.end() == end < size:  # in the blanks that a line begins with
+        match, counts, at = self._pattern.search(buf, begin, end), self._counts, size
+        if match is not None:
+            at = match.end()
+            while counts is not None and src.eof and not counts(buf, at):
+                match = self._pattern.search(buf, at, end)
+                if match is None:
+                    break
+                at = match.end()
+        if match is not None and at == end < size:  # in the blanks that a line begins with
             match, end = self._pattern.search(buf, match.start()), size
+            at = match.end() if match is not None else size
         if match is None:
             newline = buf.rfind("\n", begin, end)
             self._searched = base + (newline if newline >= 0 else end)
             return size
-        at = match.end() - 1 if self._one else match.end()
+        at -= self._one
         self._found = base + at
         return at
 
     def _by_signs(self, signs: tuple[Anchored, ...], src: Source, start: int) -> int:
         buf, base, size = src.buf, src.base, len(src.buf)
-        places = self._places = self._places or [(-1, False)] * len(signs)
+        places = self._places or self._begin(signs, src)
         while True:
             first = size
             for n, (at, found) in enumerate(places):  # none before it; is it one?
@@ -94,6 +109,13 @@ class Lead:
                 self._found = base + first if first < size else self._found
                 return first
             start = first + 1
+
+
+    def _begin(self, signs: tuple[Anchored, ...], src: Source) -> list[tuple[int, bool]]:
+        """No sign has been looked for; those that cannot be there need not be."""
+        size = len(src.buf) if src.buf.isascii() else -1
+        self._places = [(src.base + size, False) if sign.wide and size >= 0 else (-1, False) for sign in signs]
+        return self._places
 
 
 def _place(sign: Anchored, buf: str, start: int, end: int, found: re.Match[str] | None) -> int:
@@ -134,13 +156,15 @@ def anchored(begun: Mapping[str, str], marks: Collection[str]) -> tuple[Anchored
         before, behind = mark[:at], f"(?i:{re.escape(mark[at + 1 :])})"
         for sign in sorted({mark[at], mark[at].upper()}):
             last = f"(?<={either(before[-1])}{re.escape(sign)})" if before else ""
-            stands = f"{last}(?<=(?i:{re.escape(before)}){re.escape(sign)})" if before else ""
+            soon = f"(?={either(mark[at + 1])})" if mark[at + 1 :] else ""  # a class, which is ruled out by one look
+            stands = f"{soon}{last}(?<=(?i:{re.escape(before)}){re.escape(sign)})" if before else soon
             within.setdefault(sign, {})[stands + behind] = at
     found = []
     for sign in sorted({*begun, *within}, key=lambda sign: (sign not in RARE, RARE.find(sign), sign)):
         rests = {**({begun[sign]: 0} if sign in begun else {}), **within.get(sign, {})}
         choice = "|".join(f"{rest}()" for rest in rests)
-        found.append(Anchored(re.compile(f"{re.escape(sign)}(?:{choice})").search, tuple(rests.values()), reach))
+        search = re.compile(f"{re.escape(sign)}(?:{choice})").search
+        found.append(Anchored(search, tuple(rests.values()), reach, wide=not sign.isascii()))
     return tuple(found)
 
 

@@ -55,12 +55,15 @@ class ToldText:
         self._shown(text)
         self.emit(TextDelta(text, doubt))
 
-    def _shown(self, text: str) -> None:
+    def _keep(self, text: str) -> None:
         visible = self._visible
         visible.pieces.append(text)
         visible.size += len(text)
         if visible.size > MOST_VISIBLE:
             visible.cut()
+
+    def _shown(self, text: str) -> None:
+        self._keep(text)
         self.context.add(text)
         self._fresh = self._fresh and text.isspace()
         if self._since_left is not None:
@@ -85,7 +88,8 @@ class ToldText:
             self._shown(text)
 
     def tell(self, text: str) -> None:
-        """Text behind which nothing is looked for any more."""
+        """Text in which no mark is looked for any more; what calls are in it is asked once the message has ended."""
+        self._keep(text)
         self.out.append(TextDelta(text))
 
     # ── where the next word stands ────────────────────────────────────────────
@@ -185,6 +189,8 @@ class ToldText:
 
     def hints(self) -> tuple[str, ...]:
         """What the words before this place say against a call here."""
+        if not (self.context.any or self.queue):
+            return (hints.RESULT,) if self.results else ()
         inline, left = not self.line_start(""), self._since_left
         after_call = left is not None and not self.queue and "\n" not in left.strip()
         found = hints.before(self.before, inline=inline, after_call=after_call)

@@ -47,6 +47,7 @@ class VisibleText:
         at = blank.end() if blank else block
         self._before = self._before or Context()
         self._before.add(text[:at])
+        self._before.forget()
         self.pieces[:] = (text[at:],)
         self._base, self.size = self._base + at, len(text) - at
 

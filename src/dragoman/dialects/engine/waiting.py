@@ -53,6 +53,13 @@ class Waiting(ToldText):
         self.queue.append(pending)
         self.new_line()
 
+    def settle_alone(self, pending: Pending, finish: str) -> bool:
+        """Decide on a candidate behind which the text ends.  False: others wait, or the judge wants all of them."""
+        if self.queue or self.judge.protocol:
+            return False
+        self._settle_last(pending, [], 0, finish)
+        return True
+
     def _resume(self, text: str) -> bool:
         """Text arrives while candidates await it.  False when it was queued."""
         head = self._head()
@@ -212,7 +219,7 @@ class Waiting(ToldText):
         if pending.standing is None and pending.awaits is Awaits.END:
             self.accept(pending, place=Place.ALONE if pending.whole else Place.AMONG, ends=True)
             return
-        after = "".join([e.text for e in queue[rest:] if isinstance(e, TextDelta)])
+        after = "".join([e.text for e in queue[rest:] if isinstance(e, TextDelta)]) if rest < len(queue) else ""
         if pending.standing is not None:
             quoted = finish == Stop.LENGTH or closes(pending.standing, after + " ")
             box = str(pending.standing.quote) if quoted else ""

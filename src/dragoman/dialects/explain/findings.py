@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from ...report_words import Words, edit_words, evidence_words
 from ...types import NOTHING, Edit, Issue, IssueKind, JsonObject, Verdict
 from ..engine.emitter import Judged
+from ..engine.listening import Dialects, Tools
 from ..engine.parsed import fold
-from ..engine.parser import Dialects, Parser, Tools
+from ..engine.parser import Parser
 from ..judge.candidate import VERDICTS
 from ..judge.provenance import ShownText
 from ..judge.rules import Outcome

@@ -65,6 +65,8 @@ MARKS: Mapping[str, str] = {
 """Marks that open, and a pattern of what closes them; `" ` stands apart from what it quotes, `'` touches it."""
 
 ELEMENTS = "code|pre|blockquote|textarea|samp|kbd|xmp|tt|script|style|listing"
+FIRST_LETTERS = "".join(sorted({c for name in ELEMENTS.split("|") for c in (name[0], name[0].upper())})) + "ſ\u212a"
+"""What their names begin with, in any case: looked at before the names, for a choice in any case is dear to try."""
 VERBATIM = r"verbatim|Verbatim|BVerbatim|lstlisting|minted|alltt|filecontents"
 END = r"\\end"
 """What the closer of a LaTeX environment begins with."""

@@ -7,9 +7,11 @@ judge decides on it, the parser tells its events.
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import field
 from typing import Any
 
+from ...late import late
 from ...records import dataclass
 from ...schema.validation import ANYTHING, Shape
 from ...types import Edit, Issue, IssueKind, Report, Tier, Tool, Verdict
@@ -21,6 +23,12 @@ VERDICTS = {
     Outcome.REFUSE: Verdict.REFUSED,
     Outcome.TEXT: Verdict.QUOTED,
 }
+
+
+STRING = r'"(?:[^"\\]++|\\.)*+"'
+WHOLE = late(rf'(?:[^"]++|{STRING})*+', re.DOTALL)
+OTHERS = late(rf'[^{{}}\[\]"]++|{STRING}', re.DOTALL)
+"""All up to a string that is not closed, and what is no bracket."""
 
 
 @dataclass(slots=True)
@@ -104,15 +112,12 @@ class Draft:
 def close_json(written: str) -> str:
     """What makes `written`, the beginning of a strict JSON text, strict JSON: even a refused call's deltas are."""
     stack: list[str] = []
-    string = escape = False
-    for c in written:
-        if string:
-            escape, string = (c == "\\" and not escape), (c != '"' or escape)
-        elif c == '"':
-            string = True
-        elif c in "{[":
+    end = WHOLE.match(written).end()  # type: ignore[union-attr]
+    string = end < len(written)
+    for c in OTHERS.sub("", written[:end]):
+        if c in "{[":
             stack.append("}" if c == "{" else "]")
-        elif c in "}]":
+        else:
             stack.pop()
     text = written.rstrip()
     if not text:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from functools import cached_property
 from operator import attrgetter, itemgetter
 from typing import Any, TypeAlias
@@ -50,7 +50,8 @@ MANY = 20_000
 class Declared(Mapping[str, Tool]):
     """Declared tools by name, each read out of its definition when it is asked for.
 
-    `some` says that there are any.  `also` are other spellings that count as exact: spelling → name.  Where it does not
+    `some` says that there are any; `begun` remembers which words begin as a name does, `prepared` what others made once
+    for these tools.  `also` are other spellings that count as exact: spelling → name.  Where it does not
     say, a name with signs that many wires forbid (`kom.memory.search`) may be written with underscores, as those wires
     and their models write it.
     """
@@ -63,6 +64,8 @@ class Declared(Mapping[str, Tool]):
         self._also = also
         self._tools: dict[str, Tool] = {}
         self._known: dict[str, tuple[str, str]] = {}
+        self.begun: dict[str, bool] = {}
+        self.prepared: dict[Hashable, Any] = {}
 
     def __getitem__(self, name: str) -> Tool:
         found = self._tools.get(name)

@@ -93,9 +93,9 @@ class Evidence:
     @property
     def usual(self) -> bool:
         """Does nothing but the mark and the place bear on it?"""
-        told = self.told and self.thought is Thought.NONE and self.refusal is None and self.copy is None
         flags = self.asked or self.confirmed or self.native or self.repeats or self.word
-        return told and self.strong and not (flags or self.box or self.edits or self.hints)
+        seen = self.box or self.edits or self.hints or self.refusal is not None or self.copy is not None
+        return is_usual(self.strong, self.told, self.thought, flags or seen)
 
     def _words(self) -> Iterator[tuple[str, object]]:
         for name in ("asked", "confirmed", "native", "repeats", "word"):
@@ -116,6 +116,11 @@ class Evidence:
         for name in ("edits", "hints"):
             if getattr(self, name):
                 yield name, list(getattr(self, name))
+
+
+def is_usual(strong: bool, told: bool, thought: Thought, others: object) -> bool:
+    """Has a strong mark been seen of declared tools, out of reasoning, and none of the `others` that may bear on it?"""
+    return strong and told and not others and thought is Thought.NONE
 
 
 def habit_of(dialect: str, mark: Mark, place: Place, *, ends: bool) -> str:

@@ -16,23 +16,31 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from ...late import late
-from .boxes import ELEMENTS
+from .boxes import ELEMENTS, FIRST_LETTERS
 
 LINE = late(
-    r"\n[ \t\r]*+(?:`{3}|~{3}|@@|\+{3}|#\+|(?:#{1,6}[ \t]*+)?(?:[*_]{2})?(?:User|USER|Human|HUMAN|Instruction)"
+    r"\n[ \t\r]*+(?=[`~@+#*_UHI\[{])(?:`{3}|~{3}|@@|\+{3}|#\+"
+    r"|(?:#{1,6}[ \t]*+)?(?:[*_]{2})?(?:User|USER|Human|HUMAN|Instruction)"
     r"|\[(?:source|listing|literal|example|quote|verse)\b|\{(?:code|noformat|quote)\b)"
 )
-"""Lines that may matter to later paragraphs: fences, diffs, listings, another party's label."""
+"""Lines that may matter to later paragraphs: fences, diffs, listings, another party's label.  Their first signs come
+once more before the choice, for most lines begin with none of them."""
 MARKS = (
     late(r": [|>]"),
     late(r"\\(?=(?i:begin)\{)"),
     late(r"\[(?=(?i:INST)\])"),
-    late(rf"<(?=(?i:{ELEMENTS})\b|!--)"),
+    late(rf"<(?=[!{FIRST_LETTERS}])(?=(?i:{ELEMENTS})\b|!--)"),
 )
 """Marks that may, wherever they stand: YAML's blocks, environments, turns, elements and comments.  Each pattern begins
 with one literal, which `re` looks for at ten times the speed of a class of characters."""
 FENCE = late(r"[ \t\r]*+(?P<run>`{3,}+(?=[^`\n]*+\n)|~{3,}+)[^\n]*+\n")
 """The line that opens a fenced block."""
+
+
+FENCES = late(
+    r"(?:```(?!`)[^`\n]*+\n(?:(?![ \t\r]*+```)[^\n]*+\n)*+[ \t\r]*+`{3,}+[ \t\r]*+\n)*+"
+)
+"""Whole blocks of the plainest kind, one behind the other."""
 
 
 class Passed(NamedTuple):
@@ -47,13 +55,13 @@ class Passed(NamedTuple):
 class Paragraphs:
     """The paragraphs of one text."""
 
-    __slots__ = ("_fences", "_last", "_line", "_marks", "_text")
+    __slots__ = ("_fences", "_last", "_line", "_mark", "_marks", "_text")
 
     def __init__(self, text: str) -> None:
         self._text = text
         self._last = text.rfind("\n\n") + 1
         self._fences = max(text.rfind("```"), text.rfind("~~~"))
-        self._line = -1
+        self._line = self._mark = -1
         self._marks = [-1] * len(MARKS)
 
     def passable(self, pos: int) -> Passed | None:
@@ -65,19 +73,22 @@ class Paragraphs:
         if pos >= max(last, self._fences):
             return None
         at, start, prose, fences, calm = pos, pos, list[str](), 0, True
-        end, kept, passed = pos, 0, 0
+        end, kept, passed, size = pos, 0, 0, len(text)
         while True:
             stop = self._stop(at)
             cut = last if start < last <= stop else text.rfind("\n\n", start, stop) + 1
             if cut > start:
                 prose.append(text[start:cut])
                 start, end, kept, passed, calm = cut, cut, len(prose), fences, True
-            after = _over(text, stop) if stop < len(text) and text[stop] in "`~ \t\r" else 0
+            after = _over(text, stop) if stop < size and text[stop] in "`~ \t\r" else 0
             if not after:
                 break
-            prose.append(text[start:stop])
+            if stop > start:
+                prose.append(text[start:stop])
             calm = text[stop - 2 : stop] == "\n\n" or (calm and start == stop)
             at, start, fences = after, after, fences + 1
+            if text.startswith("```", after):
+                at = start = after = FENCES.match(text, after).end()  # type: ignore[union-attr]
             if calm:
                 end, kept, passed = after, len(prose), fences
         return Passed(end, "".join(prose[:kept]), passed, max(stop, pos) + 1)
@@ -88,12 +99,14 @@ class Paragraphs:
         if self._line < at:
             found = LINE.search(text, at - 1)
             self._line = found.start() + 1 if found is not None else len(text)
-        marks = self._marks
-        for n, mark in enumerate(marks):
-            if mark < at:
-                found = MARKS[n].search(text, at)
-                marks[n] = found.start() if found is not None else len(text)
-        return min(self._line, *marks)
+        if self._mark < at:
+            marks = self._marks
+            for n, mark in enumerate(marks):
+                if mark < at:
+                    found = MARKS[n].search(text, at)
+                    marks[n] = found.start() if found is not None else len(text)
+            self._mark = min(marks)
+        return self._line if self._line < self._mark else self._mark
 
 
 def _over(text: str, line: int) -> int:
@@ -101,14 +114,11 @@ def _over(text: str, line: int) -> int:
     opened = FENCE.match(text, line)
     if opened is None:
         return 0
-    begins, ends = _closers(opened["run"])
-    found = begins(text, opened.end() - 1)
-    closed = ends(text, found.start()) if found is not None else None
-    return closed.end() if closed is not None else 0
+    closed = _closer(opened["run"])(text, opened.end() - 1)
+    return max(0, closed.end(1)) if closed is not None else 0
 
 
 @lru_cache(maxsize=64)
-def _closers(run: str) -> tuple[Callable[[str, int], re.Match[str] | None], Callable[[str, int], re.Match[str] | None]]:
-    """What finds a line that begins as the end of such a fence does; is it one, and nothing else?"""
-    begun = rf"\n[ \t\r]*+{run[0]}{{{len(run)},}}+"
-    return re.compile(begun).search, re.compile(rf"{begun}[ \t\r]*+\n").match
+def _closer(run: str) -> Callable[[str, int], re.Match[str] | None]:
+    """What finds a line that begins as the end of such a fence does; its group is there if it is one, and no more."""
+    return re.compile(rf"\n[ \t\r]*+{run[0]}{{{len(run)},}}+([ \t\r]*+\n)?+").search

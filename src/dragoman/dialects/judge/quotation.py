@@ -12,10 +12,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import lru_cache
+from itertools import accumulate
 from typing import TypeAlias
 
 from ...late import late
-from .boxes import ELEMENTS, END, LIVE, MARKS, VERBATIM, Quote, Standing
+from .boxes import ELEMENTS, END, FIRST_LETTERS, LIVE, MARKS, VERBATIM, Quote, Standing
 from .lines import HEAD, Lines
 from .paragraphs import Paragraphs, Passed
 
@@ -32,7 +33,8 @@ SIGNS = "“”„«»‹›‘’‚「」『』《》"
 QUOTATION_MARKS = ('"', *SIGNS)
 ENTITIES = "quot|laquo|raquo|ldquo|rdquo|bdquo"
 TOKEN = late(
-    rf"\n|``*|~~~+|>[ \t\r]*|</?(?:{ELEMENTS})\b[^>\n]{{0,80}}>|<!--|-->|\\(?:begin|end)\{{(?:{VERBATIM})\*?\}}"
+    rf"\n|``*|~~~+|>[ \t\r]*|<(?=[/!{FIRST_LETTERS}])(?:/?(?:{ELEMENTS})\b[^>\n]{{0,80}}>|!--)|-->"
+    rf"|\\(?:begin|end)\{{(?:{VERBATIM})\*?\}}"
     rf"|\\(?:verb|lstinline)\*?(?P<delimiter>[^\w\s*{{])(?:(?:(?!(?P=delimiter))[^\n])*(?P=delimiter))?|\[INST\]|&(?:{ENTITIES});|{'|'.join(QUOTATION_MARKS)}",
     re.IGNORECASE,
 )
@@ -45,7 +47,7 @@ TAIL = late(
     r"|\[\w{0,4}|\n[ \t\r]*)\Z"
 )
 """What may be the beginning of more at the end of what has come."""
-NO_TAG = rf"<(?!!--|/?(?:{ELEMENTS})\b)"
+NO_TAG = rf"<(?:(?![/!{FIRST_LETTERS}])|(?!!--|/?(?:{ELEMENTS})\b))"
 OPENS = r"(?<=[\s(\[{:,—–-])"
 """What stands before a quotation mark that opens."""
 CALM = late(
@@ -70,6 +72,15 @@ IN_FENCE, IN_SPAN = re.compile(r"[^\n]*+"), re.compile(rf"(?:[^`\n<]++|{NO_TAG})
 IN_MARKS = late(r"(?:[^\n`<\"\\&\[]++|(?<=\s)\")*+")
 ANSWER_BARE = late(r"[\s\d,:.+\-eEtrufalsn]*+")
 ANSWER_OPENS = late(r"[{\[]*+")
+VALUE = late(r"\s*+[{\[]")
+ANSWER_WHOLE = r'"(?:[^"\\\n]++|\\.|\n(?![ \t\r]*\n))*+"'
+ANSWER_VALUES = late(rf"(?:[\s\d,:.+\-eEtrufalsn]++|[{{}}\[\]]++|{ANSWER_WHOLE})*+", re.DOTALL)
+ANSWER_OTHERS = late(rf"[^{{}}\[\]\"]++|{ANSWER_WHOLE}", re.DOTALL)
+STEPS = {"{": 1, "[": 1, "}": -1, "]": -1}
+LONG_RUN = 9
+"""From so many signs on a run is spelt by their number: compiling one of a megabyte takes a second."""
+PLAIN = frozenset("{}()0123456789")
+"""Signs that a line may begin with, beside letters, and that quote nothing."""
 ANSWER_STRING = late(r'(?:[^"\\\n]++|\\.|\\\Z|\n(?![ \t\r]*\n))*+', re.DOTALL)
 
 
@@ -112,9 +123,14 @@ class Context:
         self._stands = None
         self.any = self.any or not text.isspace()
         self._new.append(text)
+        gathered = self._size
         self._size += len(text)
-        if self._size > PENDING:
+        if self._size > PENDING and (len(text) < PENDING or gathered > PENDING):  # behind one so long perhaps none asks
             self._read(final=False)
+
+    def forget(self) -> None:
+        """Keep nothing of the text but what it leaves behind."""
+        self._read(final=False)
 
     def interrupt(self) -> None:
         """A call was taken out of the text here: what follows does not stand first on a line."""
@@ -138,7 +154,7 @@ class Context:
     def before(self) -> str:
         """The last words before this place."""
         if self._size <= KEPT:
-            return (self._tail + "".join(self._new))[-KEPT:]
+            return (self._tail + "".join(self._new))[-KEPT:] if self._new else self._tail
         text = ""
         for piece in reversed(self._new):
             text = piece[-KEPT:] + text
@@ -158,12 +174,16 @@ class Context:
 
     def turned(self) -> bool:
         """Has another party's turn begun, in words?"""
+        if not self.any:
+            return False
         if self._stands is None:
             self.standing()
         return self._lines.turned(self._head)
 
     def standing(self) -> Standing:
         """How the present place stands."""
+        if not self.any:
+            return LIVE  # nothing is open where nothing was said
         if self._stands is None:
             self._read(final=True)
             self._stands = self._look()
@@ -189,7 +209,7 @@ class Context:
         if not (self._element or self._spans or self._marks or self._head[-1:] == "'"):
             return ()
         found = [self._element] if self._element else []
-        found += [(Quote.SPAN, f"(?<!`){run}(?!`)") for run in self._spans]
+        found += [(Quote.SPAN, f"(?<!`){_spelt(run)}(?!`)") for run in self._spans]
         if self._marks:
             found.append((Quote.MARKS, self._marks))
         elif not self._spans and self._head[-1:] == "'" and self._tail[-2:-1] in " \n([{:":
@@ -210,9 +230,9 @@ class Context:
         self._new, self._size = ([keep] if keep else []), len(keep)
         if not text:
             return
-        self._tail = (self._tail + text)[-KEPT:]
+        self._tail = (self._tail + text)[-KEPT:] if len(text) < KEPT else text[-KEPT:]
         text = self._last + text
-        if self._depth or (self._may_answer and not self._any and text[1:].lstrip()[:1] in ("{", "[")):
+        if self._depth or (self._may_answer and not self._any and VALUE.match(text, 1)):
             self._read_answer(text)
         self._read_marks(text)
         line = text.rfind("\n", 1) + 1
@@ -232,8 +252,8 @@ class Context:
                     pos, retry = self._pass(passed, pos), passed.retry
             elif self._fence and not self._fence_line:
                 pos = self._skip_code(text, pos)
-            if self._blank and not self._fence_line and text[pos : pos + 1].isalpha():  # a line of words
-                self._first_character()
+            if self._blank and not self._fence_line and ((sign := text[pos : pos + 1]).isalpha() or sign in PLAIN):
+                self._first_character()  # of a line of words, or of data
             run = self._run_here()
             if run is not None and (end := run.match(text, pos).end()) > pos:  # type: ignore[union-attr]
                 pos = end
@@ -293,6 +313,8 @@ class Context:
                     break
                 pos += 1
                 continue
+            if self._depth:
+                pos, self._depth = _over_values(text, pos, self._depth)
             pos = ANSWER_BARE.match(text, pos).end()  # type: ignore[union-attr]
             sign = text[pos : pos + 1]
             if not sign:
@@ -385,10 +407,29 @@ class Context:
         self._blank, self._indent, self._quote, self._indented = True, 0, False, False
 
 
+def _over_values(text: str, pos: int, depth: int) -> tuple[int, int]:
+    """Behind all that is plain JSON here, and how deep that is; where a value ends in it that holds all, nothing is.
+
+    Read in one look: data of a megabyte has a hundred thousand signs.
+    """
+    end = ANSWER_VALUES.match(text, pos).end()  # type: ignore[union-attr]
+    brackets = ANSWER_OTHERS.sub("", text[pos:end])
+    if not brackets:
+        return end, depth
+    depths = list(accumulate([STEPS[sign] for sign in brackets], initial=depth))
+    return (end, depths[-1]) if min(depths) > 0 else (pos, depth)
+
+
 @lru_cache(maxsize=64)
 def _fence_closers(run: str) -> tuple[Match, Match]:
     """Does what closes a fence that `run` opened stand here; and where does a later line begin with it?"""
-    return re.compile(rf"[ \t\r]*{re.escape(run)}").match, re.compile(rf"\n[ \t\r]*{re.escape(run)}").search
+    spelt = _spelt(run)
+    return re.compile(rf"[ \t\r]*{spelt}").match, re.compile(rf"\n[ \t\r]*{spelt}").search
+
+
+def _spelt(run: str) -> str:
+    """A pattern for a run of one sign."""
+    return re.escape(run) if len(run) < LONG_RUN else f"{re.escape(run[0])}{{{len(run)}}}"
 
 
 def _element(token: str) -> tuple[Quote, str] | None:

@@ -173,24 +173,33 @@ class Attempt(Drafts):
                 self._note_unclosed()
                 return
             yield from self._item()
-            yield from src.space()
-            if (yield from src.literal((",", ";"))) or (yield from src.peek()) == "]":
-                continue
-            if isinstance(self.spec.args, KeywordArgs) and (yield from self._operator()):
-                continue
-            if isinstance(self.spec.args, JsonCall) and (yield from src.literal((")",))):
-                self.last_edit("stray_bracket")
-                yield from src.space()
-                if (yield from src.literal((",",))) or (yield from src.peek()) == "]":
-                    continue
-            if (yield from src.peek()) == "{" and isinstance(self.spec.args, JsonCall):
-                self.last_edit("missing_comma")
+            if (yield from self._is_parted()):
                 continue
             if src.eof and src.pos == len(src.buf):
                 self._note_unclosed()
                 return
             self._doubt_end()
             raise Broken("the list of calls is not closed")
+
+    def _is_parted(self) -> Need[bool]:
+        """Does what follows an item part it from the next one, or end the list?"""
+        src, notation = self.src, self.spec.args
+        yield from src.space()
+        if (yield from src.literal((",", ";"))) or (yield from src.peek()) == "]":
+            return True
+        if isinstance(notation, KeywordArgs):
+            return (yield from self._operator())
+        if not isinstance(notation, JsonCall):
+            return False
+        if (yield from src.literal((")",))):
+            self.last_edit("stray_bracket")
+            yield from src.space()
+            if (yield from src.literal((",",))) or (yield from src.peek()) == "]":
+                return True
+        if (yield from src.peek()) == "{":
+            self.last_edit("missing_comma")
+            return True
+        return False
 
     def _bare_items(self) -> Need[None]:
         """The calls of a list that has lost its brackets, with a comma or semicolon between."""

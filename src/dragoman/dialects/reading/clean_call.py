@@ -14,11 +14,12 @@ from functools import lru_cache
 
 from ...late import late
 from ...lenient.source import SPACE, Source
+from ..judge.candidate import Draft
 from ..spec import JsonCall, Listing
 from .arguments import NO_KEY
 from .call import JOINTS, Attempt
 from .compiled import Row
-from .exact import object_at, wanted
+from .exact import Wanted, object_at, spelt, wanted
 
 END = late(r"[ \t\r\n]*\}")
 
@@ -89,26 +90,39 @@ def _read(attempt: Attempt, head: re.Match[str], tail: re.Pattern[str] | None) -
 
     With a `tail`, what stands behind the arguments is that; its first group ends the object.
     """
-    src, declared = attempt.src, attempt.judge.declared
-    name = declared.exact(head["name"])
-    if not name:
+    src, name = attempt.src, head["name"]
+    takes = _taker(attempt, name)
+    held = object_at(src.buf, head.end()) if takes is not None else None
+    if takes is None or held is None or not takes.fit(held[0]):
         return None
-    held = object_at(src.buf, head.end())
-    if held is None or not wanted(declared[name]).fit(held[0]):
-        return None
-    for key in held[0]:
-        if NO_KEY.search(key) is not None:
-            return None
+    if not held[0].keys() <= takes.sound:
+        for key in held[0]:
+            if NO_KEY.search(key) is not None:
+                return None
     end = (tail or END).match(src.buf, held[2])
     if end is None or (tail is None and not _is_over(src, end.end())):
         return None
     draft = attempt.new()
-    attempt.begin(draft, head["name"])
-    draft.write(held[1])
+    begin(attempt, draft, name, takes)
+    draft.pieces.append(held[1])
     draft.read = 1, held[0]
     src.pos = end.end(1 if tail else 0)
     attempt.finish(draft)
     return end
+
+
+def _taker(attempt: Attempt, written: str) -> Wanted | None:
+    """What the declared tool wants that is spelt so; None for none."""
+    declared = attempt.judge.declared
+    return spelt(declared, written) or (wanted(declared[name]) if (name := declared.exact(written)) else None)
+
+
+def begin(attempt: Attempt, draft: Draft, written: str, takes: Wanted) -> None:
+    """Begin the draft of a call of this tool: one that is spelt in another way is the judge's to name."""
+    if takes.tool is not None and takes.tool.name == written:
+        attempt.begin_known(draft, written, takes.tool, takes.shape)
+    else:
+        attempt.begin(draft, written)
 
 
 def _is_over(src: Source, pos: int) -> bool:

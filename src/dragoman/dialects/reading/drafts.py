@@ -12,7 +12,8 @@ from typing import Any
 from ...events import Event
 from ...lenient.reader import Broken, Relaxed, Repeated, check_repeated
 from ...lenient.source import Source
-from ...types import Edit, IssueKind
+from ...schema.validation import Shape
+from ...types import Edit, IssueKind, Tool
 from ..judge.candidate import Draft
 from ..judge.judge import Judge, Unknown
 from ..spec import ElementArgs, KeywordArgs, TaggedArgs
@@ -47,7 +48,7 @@ class Drafts(MarkedName):
     @property
     def drafts(self) -> list[Draft]:
         """The calls read so far."""
-        return [i for i in self.items if isinstance(i, Draft)]
+        return [i for i in self.items if type(i) is Draft]
 
     @property
     def last(self) -> Draft | None:
@@ -82,6 +83,14 @@ class Drafts(MarkedName):
             draft.refuse(IssueKind.UNKNOWN_TOOL, str(unknown), unknown.correction)
         if call_id is not None and call_id != "":
             draft.id = str(call_id)
+        self._begin(draft)
+
+    def begin_known(self, draft: Draft, name: str, tool: Tool | None, shape: Shape) -> None:
+        """The name is known, and which declared tool's it is."""
+        draft.name, draft.tool, draft.shape = name, tool, shape
+        self._begin(draft)
+
+    def _begin(self, draft: Draft) -> None:
         draft.begun = True
         self.draft = draft
         self.items.append(draft)

@@ -16,13 +16,16 @@ from ...late import late
 from ...lenient.strings import SURROGATE
 from ...schema.validation import ANYTHING, Shape, shape
 from ...types import Tool
+from ..judge.declared import Declared
 from ..judge.judge import WRAPPERS
-from .arguments import ECHO, TEXT
+from .arguments import ECHO, NO_KEY, TEXT
 
 SPACE = late(r'("[^"\\]*+(?:\\.[^"\\]*+)*+")|[ \t\r\n]+')
 BIG = 10**18
 """Longer integers are left to the readers that count their digits."""
 DEEPEST = 40
+PREPARED = 4096
+"""So many names are remembered, of each set of tools."""
 
 
 def _encoder(item: str, pair: str) -> Callable[[Any], str]:
@@ -116,7 +119,7 @@ def _fits(value: Any, wanted: Shape, depth: int = 0) -> bool:
 class Wanted:
     """What one tool's arguments must be to be taken as they are."""
 
-    __slots__ = ("_free", "_keys", "_plain", "_taken", "shape", "texts", "tool")
+    __slots__ = ("_free", "_keys", "_plain", "_taken", "shape", "sound", "texts", "tool")
     shape: Shape
 
     def __init__(self, tool: Tool | None) -> None:
@@ -126,6 +129,7 @@ class Wanted:
         self._free = not self._keys and wanted.open
         self._taken = frozenset() if tool is None else WRAPPERS | ECHO | {tool.name}
         self._plain: dict[tuple[str, type], bool] = {}
+        self.sound: frozenset[str] = frozenset(key for key in wanted.keys if NO_KEY.search(key) is None)
         shapes = {key: wanted.property(key) for key in wanted.keys}
         self.texts: frozenset[str] = frozenset(k for k, s in shapes.items() if s.kinds == TEXT and not s.enum)
 
@@ -170,4 +174,14 @@ def wanted(tool: Tool | None) -> Wanted:
         if len(_WANTED) >= 1024:
             _WANTED.clear()
         found = _WANTED[id(tool)] = Wanted(tool)
+    return found
+
+
+def spelt(declared: Declared, written: str) -> Wanted | None:
+    """What the tool wants that is declared by exactly this name; None where another spelling may mean one."""
+    found: Wanted | None = declared.prepared.get(written)
+    if found is None and written in declared:
+        if len(declared.prepared) >= PREPARED:
+            declared.prepared.clear()
+        found = declared.prepared[written] = wanted(declared[written])
     return found

@@ -235,14 +235,20 @@ class _Object:
                 self.id = value
         elif key in LISTS and c == "[" and self.name is None:
             yield from self._list()
-        elif self.keyed and c == "{" and self.a.judge.known(key):
-            self.more.append((key, (yield from reader.captured())))
-        elif self.name is None and not self.foreign and c == "{" and not a.inside and self.a.judge.known(key):
-            self.name, self.keyed = key, True
-            reader.note("name_as_key", key)
-            self.held = yield from reader.captured()
-        else:
+        elif not (c == "{" and self.a.judge.known(key) and (yield from self._named_by(key))):
             yield from self._foreign(key)
+
+    def _named_by(self, key: str) -> Need[bool]:
+        """A tool's name is the key of its arguments: those of the call, or of one more.  False: it is no such key."""
+        if self.keyed:
+            self.more.append((key, (yield from self.reader.captured())))
+            return True
+        if self.name is not None or self.foreign or self.args.inside:
+            return False
+        self.name, self.keyed = key, True
+        self.reader.note("name_as_key", key)
+        self.held = yield from self.reader.captured()
+        return True
 
     def _foreign(self, key: str) -> Need[None]:
         if NULL.match((yield from self.reader.src.peek(5))):

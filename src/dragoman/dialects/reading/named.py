@@ -9,13 +9,13 @@ Contract: a decision needs no more text than what is asked for (`UNDECIDED`), so
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
 from ...late import late
 from ...lenient.source import Need, Source, same
-from ..judge.declared import HEAD, MAX_WORD, PRINT, WHOLE, WORD, Declared
+from ..judge.declared import HEAD, MAX_WORD, PRINT, WHOLE, WORD, WORDS, Declared
 from .compiled import Form, Row
 
 LINE_END = late(r":?[ \t]*(?:\r?\n|(?P<cut>\r?\Z))")
@@ -25,6 +25,8 @@ BRACKETS = frozenset("({")
 """Behind a name they begin its arguments, and are no part of the opener."""
 PRINT_OPEN = f"{PRINT}("
 PRINTED = re.compile(rf"(?:{PRINT}\()*+")
+ENOUGH = 2 * len(PRINT_OPEN) + HEAD
+"""So much of a text tells whether a name begins in it, unless it is printed as it is printed."""
 TAIL = ".:/"
 """Signs of a name that may also end it: `name:` on a line of its own, `<name/>`."""
 SIGNS = r"\w$@"
@@ -38,6 +40,14 @@ class Opener(NamedTuple):
     form: Form
     name: str
     end: int
+
+
+class Fitting(NamedTuple):
+    """Forms that may stand where a sign does, what stands before their names, and whether one of these does."""
+
+    forms: tuple[Form, ...]
+    befores: tuple[str, ...]
+    begin: Callable[[str, int], object] | None
 
 
 UNDECIDED = Opener(("", ""), "", -1)
@@ -101,12 +111,14 @@ def _behind(form: Form, name: str, buf: str, end: int, eof: bool) -> Opener | No
 
 
 @lru_cache(maxsize=256)
-def _by_sign(forms: tuple[Form, ...]) -> Mapping[str, tuple[Form, ...]]:
+def _by_sign(forms: tuple[Form, ...]) -> Mapping[str, Fitting]:
     """The forms that may stand where this sign does; under "", where it is one of a name."""
-    named = tuple(form for form in forms if not form[0])
-    found = {"": named}
+    found = {"": Fitting(tuple(form for form in forms if not form[0]), ("",), None)}
     for sign in {before[0] for before, _ in forms if before}:
-        found[sign] = tuple(f for f in forms if f[0][:1] == sign or (not f[0] and WORD.match(sign)))
+        fitting = tuple(f for f in forms if f[0][:1] == sign or (not f[0] and WORD.match(sign)))
+        befores = tuple({before: None for before, _ in fitting})
+        begun = "|".join(map(re.escape, befores))
+        found[sign] = Fitting(fitting, befores, re.compile(rf"(?:{begun})(?=[{SIGNS}])").match)
     return found
 
 
@@ -116,11 +128,18 @@ def forms_at(names: Declared, forms: tuple[Form, ...], buf: str, at: int, *, eof
         return forms
     by_sign = _by_sign(forms)
     found = by_sign.get(buf[at])
-    if found is not None:
-        return found
-    if eof and not _begins_word(names.heads, buf, at):
+    if found is None:
+        if eof and not begins_word(names, buf, at):
+            return ()
+        return by_sign[""].forms if _may_name(names, buf, at, eof=eof) else ()
+    if not eof:
+        return found.forms
+    if found.begin is not None and found.begin(buf, at) is None:
         return ()
-    return by_sign[""] if _may_name(names, buf, at, eof) else ()
+    for before in found.befores:
+        if buf.startswith(before, at) and begins_word(names, buf, at + len(before)):
+            return found.forms
+    return ()
 
 
 def begins_name(heads: frozenset[str], text: str, at: int) -> bool | None:
@@ -139,8 +158,26 @@ def begins_name(heads: frozenset[str], text: str, at: int) -> bool | None:
     return None if found.end() == len(text) else False
 
 
+def begins_word(names: Declared, text: str, at: int) -> bool:
+    """The same of a word in a text that has ended; what a call gives may be printed.
+
+    Lines begin with the same words again and again: what was found of a word's first signs is remembered.
+    """
+    begun = text[at : at + ENOUGH]
+    found = names.begun.get(begun)
+    if found is None:
+        found = _begins_word(names.heads, text, at)
+        word = WORD.match(begun) if found and not begun.startswith(PRINT_OPEN) else None
+        if word is not None and word.end() < len(begun):  # all of it was seen
+            found = _may_name(names, begun, 0, eof=True)
+        if not begun.startswith(PRINT_OPEN * 2):
+            if len(names.begun) >= WORDS:
+                names.begun.clear()
+            names.begun[begun] = found
+    return found
+
+
 def _begins_word(heads: frozenset[str], text: str, at: int) -> bool:
-    """The same of a word in a text that has ended; what a call gives may be printed."""
     while text.startswith(PRINT_OPEN, at):
         if begins_name(heads, text, at):
             return True
@@ -148,7 +185,7 @@ def _begins_word(heads: frozenset[str], text: str, at: int) -> bool:
     return begins_name(heads, text, at) is True
 
 
-def _may_name(names: Declared, buf: str, at: int, eof: bool) -> bool:
+def _may_name(names: Declared, buf: str, at: int, *, eof: bool) -> bool:
     """May the word that stands here be a declared name, or the beginning of one, or print what one gives?"""
     word = WORD.match(buf, at)
     if word is None:
@@ -159,7 +196,7 @@ def _may_name(names: Declared, buf: str, at: int, eof: bool) -> bool:
     if any(names.both(written)):
         return True
     if printed := PRINTED.match(buf, at).end() - at:  # type: ignore[union-attr]
-        return _may_name(names, buf, at + printed, eof)
+        return _may_name(names, buf, at + printed, eof=eof)
     return written[-1] in TAIL and bool(names.spelt(written.rstrip(TAIL)))
 
 

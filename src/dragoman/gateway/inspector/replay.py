@@ -14,7 +14,8 @@ from typing import Any
 from ...codecs import CODECS
 from ...codecs.shared.frames import readers
 from ...codecs.shared.spec import Codec
-from ...dialects.engine.parser import Dialects, Parser
+from ...dialects.engine.listening import Dialects
+from ...dialects.engine.parser import Parser
 from ...dialects.explain.findings import Finding, verdicts
 from ...dialects.explain.spans import Span, spans
 from ...dialects.judge.provenance import ShownText

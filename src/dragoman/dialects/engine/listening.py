@@ -1,0 +1,78 @@
+"""What a parser listens for and how it judges, as far as no text bears on it: prepared once for the same request.
+
+Knows tools, rows and a caller's options; reads no text.
+Contract: two parsers that were asked the same of the same tools may be given the same, since nothing in it changes as a
+message is read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple, TypeAlias
+
+from ...errors import UsageError
+from ...types import Tool
+from ..judge.declared import NO_TOOLS, Declared, declared
+from ..judge.judge import Judge
+from ..judge.provenance import Provenance, ShownText
+from ..rows.table import ALL, resolve
+from ..spec import Dialect
+from .markers import Table, table
+from .shown_calls import reads
+
+Tools: TypeAlias = Iterable[Tool | Mapping[str, Any]] | Declared | None
+Dialects: TypeAlias = str | Dialect | Sequence[str | Dialect]
+AUTO = "auto"
+DOUBTS = ("ask", "run", "text")
+MANY = 64
+"""So many ways of asking are remembered, of each set of tools."""
+
+
+class Listening(NamedTuple):
+    """The rows that listen, their table, the tools' names, and the judge."""
+
+    rows: tuple[Dialect, ...]
+    table: Table
+    names: Declared
+    judge: Judge
+
+
+_UNTOLD: dict[Hashable, Listening] = {}
+"""What was prepared while the tools were not known."""
+
+
+def listening(
+    tools: Tools, dialects: Dialects, prompted: str, shown: Iterable[str | ShownText], confirmed: Iterable[str],
+    *, strict: bool, doubt: str, native: bool,
+) -> Listening:  # fmt: skip
+    """What these options come to.  Raises UsageError for names there are not."""
+    if doubt not in DOUBTS:
+        raise UsageError(f"doubt is {doubt!r}; give one of {', '.join(DOUBTS)}")
+    known = declared(tools)
+    rows = ALL if dialects is AUTO else resolve(dialects)
+    if shown != () or confirmed != ():
+        provenance = None if shown == () else Provenance(shown, reads(known), known)
+        return _made(known, rows, prompted, provenance, confirmed, strict=strict, doubt=doubt, native=native)
+    prepared = _UNTOLD if known is None else known.prepared
+    key = id(rows), prompted, strict, doubt, native
+    found: Listening | None = prepared.get(key)
+    if found is None or found.rows is not rows:
+        if len(prepared) >= MANY:
+            prepared.clear()
+        found = _made(known, rows, prompted, None, (), strict=strict, doubt=doubt, native=native)
+        prepared[key] = found
+    return found
+
+
+def _made(
+    known: Declared | None, rows: tuple[Dialect, ...], prompted: str, shown: Provenance | None,
+    confirmed: Iterable[str], *, strict: bool, doubt: str, native: bool,
+) -> Listening:  # fmt: skip
+    named = len(rows) < len(ALL)  # all of them in another order are still nobody's choice
+    marks = table(rows, calls=known is None or known.some, asked=named, spoken=prompted)
+    judge = Judge(
+        known, shown=shown, strict=strict, asked_by_name=named, native=native, doubt=doubt,
+        asked=frozenset(row.name for row in resolve(prompted)) if prompted else frozenset[str](),
+        protocol=named and all(row.is_protocol for row in rows), habits=frozenset(confirmed),
+    )  # fmt: skip
+    return Listening(rows, marks, known if known is not None else NO_TOOLS, judge)
