@@ -27,7 +27,11 @@ TRAIN = "train"
 
 @dataclass(slots=True, kw_only=True)
 class ChatRow:
-    """A row, its parts named as in `CorpusRow`; `findings` and `repairs` are what had to be said and mended to read it."""
+    """A row, its parts named as in `CorpusRow`.
+
+    `findings` and `repairs` are what had to be said and mended to read it; `part` is its number among several rows that
+    were made of one, 0 where it is the only one.
+    """
 
     messages: list[Chat]
     tools: list[Any] | None = None
@@ -38,6 +42,7 @@ class ChatRow:
     extra: dict[str, Any] = field(default_factory=dict)
     findings: list[Finding] = field(default_factory=list)
     repairs: list[Repair] = field(default_factory=list)
+    part: int = 0
 
     def find(self, code: str, path: str, message: str) -> None:
         """Say something of the row."""

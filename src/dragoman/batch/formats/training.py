@@ -8,6 +8,7 @@ Contract: no message is changed; what is left out is left out whole, with all th
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from ..row_json import BadRow
@@ -15,6 +16,8 @@ from .chat_row import Chat, ChatRow
 
 SFT, DPO = "sft", "dpo"
 PURPOSES = (SFT, DPO)
+SHOWN = 16
+"""Characters of a row's hash that its pairs are called by."""
 
 
 class Correction(NamedTuple):
@@ -39,19 +42,14 @@ def corrections(messages: Sequence[Chat], refused: Collection[int]) -> Iterator[
         at = good + 1
 
 
-def for_purpose(chat: ChatRow, purpose: str, refused: Collection[int]) -> ChatRow:
-    """The row for training; raises `BadRow` where there is none in it."""
-    return pair(chat, refused) if purpose == DPO else supervised(chat, refused)
+def for_purpose(chat: ChatRow, purpose: str, refused: Collection[int], row_id: str) -> list[ChatRow]:
+    """The rows for training that a row makes, at least one; raises `BadRow` where it makes none."""
+    return pairs(chat, refused, row_id) if purpose == DPO else [supervised(chat, refused)]
 
 
 def supervised(chat: ChatRow, refused: Collection[int]) -> ChatRow:
     """The conversation as if the good answers had come at once; it ends before a wrong one that nobody corrected."""
-    made: list[Chat] = []
-    at = 0
-    for wrong, good in corrections(chat.messages, refused):
-        made += chat.messages[at:wrong]
-        at = good if good >= 0 else len(chat.messages)
-    made += chat.messages[at:]
+    made = _straight(chat.messages, refused, len(chat.messages))
     while made and made[-1].get("role") != "assistant":
         made.pop()
     if not made:
@@ -59,11 +57,35 @@ def supervised(chat: ChatRow, refused: Collection[int]) -> ChatRow:
     return chat.with_messages(made)
 
 
-def pair(chat: ChatRow, refused: Collection[int]) -> ChatRow:
-    """The first correction as a preference: what both answers share, the good one, the refused one."""
-    found = next((one for one in corrections(chat.messages, refused) if one.good >= 0), None)
-    if found is None:
+def _straight(messages: Sequence[Chat], refused: Collection[int], end: int) -> list[Chat]:
+    """The messages before `end` without what was wrong and what answers it."""
+    made: list[Chat] = []
+    at = 0
+    for wrong, good in corrections(messages, refused):
+        made += messages[at : min(wrong, end)]
+        at = good if good >= 0 else len(messages)
+    return made + list(messages[at:end])
+
+
+def pairs(chat: ChatRow, refused: Collection[int], row_id: str) -> list[ChatRow]:
+    """Each refused answer with the good one after it, as a preference: what both share, the good one, the refused one.
+
+    What both share is the conversation as if all answers before had been good.  The id of a pair is the row's own, or
+    the beginning of `row_id`, and its number: others do not change it.
+    """
+    made: list[ChatRow] = []
+    name = chat.metadata.get("id", row_id[:SHOWN])
+    for wrong, good in corrections(chat.messages, refused):
+        shared = _straight(chat.messages, refused, wrong)
+        rejected: list[Chat] = []
+        for number in sorted(refused):
+            if wrong <= number < good and chat.messages[number] not in rejected:
+                rejected.append(chat.messages[number])
+        for answer in rejected:
+            part = len(made) + 1
+            one = replace(chat, messages=shared, part=part, metadata={**chat.metadata, "id": f"{name}-{part}"})
+            one.branches = {"chosen": [chat.messages[good]], "rejected": [answer]}
+            made.append(one)
+    if not made:
         raise BadRow("no_pair", "no refused answer with a good one after it is in the row", "$.messages")
-    made = chat.with_messages(chat.messages[: found.refused])
-    made.branches = {"chosen": [chat.messages[found.good]], "rejected": [chat.messages[found.refused]]}
     return made

@@ -22,7 +22,8 @@ def key_of(outcome: Outcome, rule: str) -> bytes:
     """The key of a row by `rule`: its bytes ("rows"), what it asks and calls ("calls"), what it asks ("questions")."""
     chat = outcome.chat
     if chat is None or rule in ("none", "rows"):
-        return bytes.fromhex(outcome.id)[:SIZE]
+        own = bytes.fromhex(outcome.id)
+        return (hashlib.sha256(own + b"%d" % chat.part).digest() if chat is not None and chat.part else own)[:SIZE]
     told: Any = questions(chat) if rule == "questions" else [signatures(chat), questions(chat), calls_of(chat)]
     return hashlib.sha256(text(told).encode("utf-8", "surrogatepass")).digest()[:SIZE]
 

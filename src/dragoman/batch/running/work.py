@@ -211,13 +211,27 @@ class _Work:
             self._keep(outcome)
 
     def _keep(self, outcome: Outcome) -> None:
+        """Keep a row, or the rows for training that it makes: each of them is counted as a row."""
+        try:
+            made = self._for_training(outcome) if self._options.to in PURPOSES else [outcome]
+        except BadRow as why:
+            self._aside(outcome, Finding(why.code, why.path, str(why)))
+            return
+        self._tally.read += len(made) - 1
+        for one in made:
+            self._keep_one(one)
+
+    def _for_training(self, outcome: Outcome) -> list[Outcome]:
+        assert outcome.chat is not None
+        wrong = {call.message for call in outcome.calls if call.verdict is Verdict.REFUSED}
+        made = for_purpose(outcome.chat, self._options.to, wrong, outcome.id)
+        return [outcome._replace(chat=one) for one in made]
+
+    def _keep_one(self, outcome: Outcome) -> None:
         assert outcome.chat is not None
         assert outcome.form is not None
         goal = target_of(outcome.form, self._options)
         try:
-            if self._options.to in PURPOSES:
-                wrong = {call.message for call in outcome.calls if call.verdict is Verdict.REFUSED}
-                outcome = outcome._replace(chat=for_purpose(outcome.chat, self._options.to, wrong))
             line = self._written(outcome, goal)
         except BadRow as why:
             self._aside(outcome, Finding(why.code, why.path, str(why)))
