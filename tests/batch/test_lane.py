@@ -13,6 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dragoman.batch.formats.chat import BRANCHES
+from dragoman.batch.formats.columns import RENAMED
 from dragoman.batch.judging.in_text import is_plain
 from dragoman.batch.judging.lane import Lane
 from dragoman.batch.judging.row_judge import judge
@@ -190,3 +192,10 @@ def test_odd_arguments_get_the_judges_word_or_none() -> None:
                 function["arguments"] = json.dumps(made) if isinstance(text, str) else made
                 taken += agree(json.dumps(one).encode(), lane)
     assert taken > 50
+
+
+@pytest.mark.parametrize("column", sorted({*RENAMED, *BRANCHES}))
+def test_other_answers_are_left_to_the_judges(column: str) -> None:
+    """A column that holds one, under any of its names, makes a preference of the row."""
+    for value in ("No.", {"role": "assistant", "content": "No."}, [{"role": "assistant", "content": "No."}]):
+        agree(json.dumps(sound(1, **{column: value})).encode(), Lane())

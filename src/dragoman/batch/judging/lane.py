@@ -29,7 +29,7 @@ ELSEWHERE = frozenset(
     | {"trajectory", "history", "attributes", "prompt", "chosen", "rejected", "completion", "preferred_output", "gold"}
     | {"non_preferred_output", "input", "output", "request", "request_body", "response_body", "req_payload", "system"}
     | {"resp_payload", "functions", "available_tools", "functions_list", "finish_reason", "question", "conversations"}
-    | {"function_call"}
+    | {"function_call", "chosen_response", "rejected_response", "chosen_messages", "rejected_messages"}
 )
 """Columns by which a row may be of another shape, or say more of its messages."""
 SPOKEN = frozenset({"role", "content", "tool_calls", "refusal", "reasoning_content"})
