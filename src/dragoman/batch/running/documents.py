@@ -26,6 +26,8 @@ ABOUT = "info"
 """The key beside such a list that is said of each row of it."""
 ROW = "messages"
 """An object with it is a row itself."""
+LOOK = 32 << 10
+"""So far an element is followed before it is asked whether it ends at all; then twice as far, and so on."""
 MOST_STARTS = 16
 """So many lines begin as elements do inside of one that has not ended: it never will."""
 BLANK = b" \t\r\n"
@@ -150,8 +152,8 @@ def _skip(stream: IO[bytes], count: int) -> None:
 class Elements:
     """The elements of the list, or the members of the object, that begins at the next byte of `stream`.
 
-    `given` is what was read of it before, `mark` how the lines begin that begin an element; one that stands `alone`
-    goes on where a comma follows its end: that bracket was one too many.
+    `given` is what was read of it before, `mark` how the lines begin that begin an element; of one that stands
+    `alone` something may follow the end, by which it is told whether that is the end.
     `closed` says whether its end was seen; `left` is what was read behind it.
     """
 
@@ -164,6 +166,7 @@ class Elements:
         self._closer = CLOSERS[self._buffer[:1]]
         self._base = offset  # the offset of the buffer's first byte
         self._start = self._at = 1  # where the open element begins, and how far it was looked at
+        self._limit = 1 + LOOK  # how far to look before it is asked whether it ends
         self._depth, self._quoted, self._ended = 1, False, False
         self._skipped: Skipped | None = None
         self.closed = False
@@ -184,6 +187,8 @@ class Elements:
                 yield from self._element()
             elif self._never_ends():
                 yield self._cut()
+            elif self._limit < len(self._buffer):
+                self._limit += self._at - self._start + LOOK
             elif self._ended:
                 self._at = len(self._buffer)
                 yield from self._element()
@@ -204,21 +209,24 @@ class Elements:
         chunk = self._stream.read(CHUNK)
         self._ended = not chunk
         self._buffer = self._buffer[self._start :] + chunk
-        self._at -= self._start
-        self._start = 0
+        self._at, self._limit, self._start = self._at - self._start, self._limit - self._start, 0
 
     def _to_end(self) -> bool:
-        """Go on to the comma or the bracket that ends the open element; False where it is not in the buffer."""
+        """Go on to the comma or the bracket that ends the open element; False where it is not before the limit."""
         buffer, size = self._buffer, len(self._buffer)
-        while self._at < size:
+        limit = size if self._mark is None else min(size, self._limit)
+        while self._at < limit:
             pattern = _QUOTED if self._quoted else _ON_TOP if self._depth == 1 else _INSIDE
-            found = pattern.match(buffer, self._at)
+            found = pattern.match(buffer, self._at, limit)
             self._at = self._at if found is None else found.end()
             sign = buffer[self._at : self._at + 1]
-            if sign in (b"", BACKSLASH):  # an escape that does not end here
+            if self._at == limit or sign == BACKSLASH:  # an escape that does not end here
                 return False
             if self._depth == 1 and not self._quoted and sign in (b",", self._closer):
-                return sign == b"," or self._ended or self._behind() < size  # what is behind it must be seen
+                if sign == b"," or self._is_end():
+                    return True
+                if self._behind() == size and not self._ended:
+                    return False  # what is behind it must be seen
             self._at += 1
             if sign == QUOTE:
                 self._quoted = not self._quoted
@@ -236,10 +244,25 @@ class Elements:
             return
         if data.strip(BLANK) or self._skipped is not None:
             yield self._made(data)
-        closes, behind = self._buffer[self._at : self._at + 1] == self._closer, self._behind()
-        self.closed = closes and not (self._alone and self._buffer[behind : behind + 1] == b",")
-        self._at += 1
-        self._start = self._at
+        self.closed = self._buffer[self._at : self._at + 1] == self._closer
+        self._begin(self._at + 1)
+
+    def _begin(self, at: int) -> None:
+        """Open the next element."""
+        self._start = self._at = at
+        self._limit = at + LOOK
+        self._depth, self._quoted = 1, False
+
+    def _is_end(self) -> bool:
+        """Is this closing bracket the list's own?  One too many is where a comma follows, or in a list whose elements
+        begin their lines anything but another list."""
+        if not self._alone:
+            return True
+        behind = self._behind()
+        sign = self._buffer[behind : behind + 1]
+        if not sign:
+            return self._ended
+        return sign != b"," and (self._mark is None or sign == b"[")
 
     def _behind(self) -> int:
         """Where something stands behind the sign that is looked at; the buffer's end where nothing does."""
@@ -269,16 +292,16 @@ class Elements:
 
     def _never_ends(self) -> bool:
         """Do so many lines begin as elements do, or all that are left, that the open element cannot end?"""
-        over = self._ended or self._skipped is not None or self._at - self._start > self._most
-        return self._begun() >= (1 if over else MOST_STARTS)
+        is_last = self._ended and self._at == len(self._buffer)
+        too_long = self._skipped is not None or self._at - self._start > self._most
+        return self._begun() >= (1 if is_last or too_long else MOST_STARTS)
 
     def _cut(self) -> Element:
         """End the open element where the next line begins as elements do."""
         assert self._mark is not None
         self._at = self._buffer.find(self._mark, self._first())
         made = self._made(self._buffer[self._start : self._at].rstrip(BLANK).removesuffix(b","))
-        self._start = self._at
-        self._depth, self._quoted = 1, False
+        self._begin(self._at)
         return made
 
 
