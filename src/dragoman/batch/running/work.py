@@ -238,7 +238,8 @@ class _Work:
             return
         lost = self._losses(outcome, goal, line)
         self._tally.kept += 1
-        self._look(outcome)
+        if outcome.chat.part < 2:  # what a row holds is looked at once, however many rows it makes
+            self._look(outcome)
         if self.table is not None:
             self.table.add(outcome)
         elif self.kept is not None:
