@@ -30,6 +30,8 @@ from table import machine, table
 from dragoman.batch.running.on_ray import Ray
 
 FILES = ("out.jsonl", "out.aside.jsonl", "out.notes.jsonl", "out.manifest.json")
+SMALL = ("--unit", "4")
+"""Small units, so that a killed run has done some and not others."""
 LOOKED = 0.05
 """Seconds between two looks at the processes of a run."""
 
@@ -50,10 +52,11 @@ def command(source: Path, folder: Path, workers: int, *more: str) -> list[str]:
     """The command that is run, as anybody would."""
     folder.mkdir(exist_ok=True)
     told = [sys.executable, "-m", "dragoman", "batch", "clean", str(source), "-o", str(folder / "out.jsonl")]
-    return [*told, "--dedup", "rows", "--workers", str(workers), "--unit", "4", *more]
+    return [*told, "--dedup", "rows", "--workers", str(workers), *more]
 
 
 def quietly(arguments: list[str]) -> subprocess.Popen[bytes]:
+    """A process of which nothing is shown."""
     return subprocess.Popen(arguments, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
@@ -64,7 +67,7 @@ def kills(source: Path, folder: Path, times: int) -> str:
     """Killed so often, each time at a random moment of a run that goes on; the outputs beside those of a whole run."""
     damaged(source)
     began = time.monotonic()
-    assert quietly(command(source, folder / "whole", 1)).wait() == 0
+    assert quietly(command(source, folder / "whole", 1, *SMALL)).wait() == 0
     whole = time.monotonic() - began
     wanted, rnd = hashes(folder / "whole"), random.Random(20)
     lines = []
@@ -77,7 +80,7 @@ def kills(source: Path, folder: Path, times: int) -> str:
             runs += 1
             code: int | None = -signal.SIGKILL
             while code == -signal.SIGKILL:
-                process = quietly(command(source, out, workers, "--resume"))
+                process = quietly(command(source, out, workers, "--resume", *SMALL))
                 if killed < times:
                     time.sleep(rnd.uniform(0.5, whole))
                     process.kill()
