@@ -164,6 +164,11 @@ def test_an_argument_that_stands_in_another_and_is_missing_stops_the_call(argume
     assert parsed.issues[0].correction
 
 
+def test_a_name_in_a_text_that_was_escaped_says_nothing_of_a_bracket() -> None:
+    text = '<tool_call>{"arguments": {"city": "{\\"days\\": 3}", "name": "get_weather"}</tool_call>'
+    assert called(read(text)) == [("get_weather", {"city": '{"days": 3}'})]
+
+
 @pytest.mark.parametrize(
     "body",
     [

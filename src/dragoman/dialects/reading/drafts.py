@@ -6,7 +6,7 @@ Contract: a draft is begun once and stands in `items` from then on, whatever bec
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from ...events import Event
@@ -26,8 +26,8 @@ GUESSES = frozenset({"unescaped_quote", "comment", "missing_bracket", "unclosed_
 """Mends that guess where a value ends."""
 
 
-MISPLACES = frozenset({"unescaped_quote", "missing_bracket"})
-"""Mends that guess what belongs to a value."""
+MISPLACES: Mapping[str, type] = {"unescaped_quote": str, "missing_bracket": dict}
+"""Mends that guess what belongs to a value, and what kind of value."""
 
 
 class Swallowed(Broken):
@@ -139,14 +139,16 @@ class Drafts(MarkedName):
 
     def _refuse_misplaced(self, draft: Draft) -> None:
         """A bracket or a quote was missing, and what should stand beside a value may stand in it."""
-        if draft.refusal is None and not MISPLACES.isdisjoint({e.kind for e in draft.edits}):
-            arguments, why = draft.arguments(), ""
-            if key := holds_missing(draft.shape, arguments):
-                why = f"where a value ends is not clear: {key!r} stands in one, and is missing"
-            elif has_edge(arguments):
-                why = "where a value begins or ends is not clear: a quote is one too many"
-            if why:
-                draft.refuse(IssueKind.MALFORMED, why, self.judge.correction(draft, why))
+        kinds = [kind for mend, kind in MISPLACES.items() if any(e.kind == mend for e in draft.edits)]
+        if draft.refusal is not None or not kinds:
+            return
+        arguments, why = draft.arguments(), ""
+        if key := next(filter(None, (holds_missing(draft.shape, arguments, kind) for kind in kinds)), ""):
+            why = f"where a value ends is not clear: {key!r} stands in one, and is missing"
+        elif str in kinds and has_edge(arguments):
+            why = "where a value begins or ends is not clear: a quote is one too many"
+        if why:
+            draft.refuse(IssueKind.MALFORMED, why, self.judge.correction(draft, why))
 
     def _refuse_repeated(self, draft: Draft) -> None:
         try:

@@ -52,18 +52,24 @@ def has_edge(arguments: Mapping[str, Any]) -> bool:
     return any(isinstance(value, str) and EDGE.search(value) for value in arguments.values())
 
 
-def holds_missing(shape: Shape, arguments: Mapping[str, Any]) -> str:
-    """A declared argument that is missing, and whose name stands in quotes in another, or in an object in one."""
+def holds_missing(shape: Shape, arguments: Mapping[str, Any], kind: type) -> str:
+    """A declared argument that is missing, and whose name stands in another of this kind: a text, or an object."""
     for key in shape.keys:
-        if key not in arguments and any(_has(value, key, shape.property(name)) for name, value in arguments.items()):
-            return key
+        for name, value in arguments.items() if key not in arguments else ():
+            if isinstance(value, kind) and HOLDS[kind](value, key, shape.property(name)):
+                return key
     return ""
 
 
-def _has(value: Any, key: str, shape: Shape) -> bool:
-    if isinstance(value, str):
-        return f'"{key}"' in value or f'{key}":' in value or f'"{key}:' in value
-    return isinstance(value, dict) and key in value and key not in shape.keys
+def _quotes(text: str, key: str, _: Shape) -> bool:
+    return f'"{key}"' in text or f'{key}":' in text or f'"{key}:' in text
+
+
+def _has(value: dict[str, Any], key: str, shape: Shape) -> bool:
+    return key in value and key not in shape.keys
+
+
+HOLDS: Mapping[type, Callable[[Any, str, Shape], bool]] = {str: _quotes, dict: _has}
 
 
 def _named_object(args: Notation, known: Known, written: str) -> bool:
