@@ -158,7 +158,8 @@ def test_what_is_held_is_bounded() -> None:
     for n in range(50):
         pieces.cut(TODAY + 7, PLACE._replace(owner=n, conversation=n), turns(41, of=str(n)), (), {})
     assert sum(len(held.data) for branches in pieces._rows.values() for held in branches) == pieces._size <= 100_000
-    assert len([each for each in gc.get_objects() if type(each).__name__ == "_Held" and each.day == TODAY + 7]) <= 10
+    held_type = type(next(held for branches in pieces._rows.values() for held in branches))
+    assert len([each for each in gc.get_objects() if type(each) is held_type and each.day == TODAY + 7]) <= 10
 
 
 # ── in the stores ────────────────────────────────────────────────────────────
