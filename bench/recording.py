@@ -32,7 +32,7 @@ from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE
 
 from .load.said import stream
-from .request import ANSWER, exchange, tools
+from .request import ANSWER, ask, exchange, tools
 from .table import machine, publish, table
 
 CHAT = "openai_chat"
@@ -95,28 +95,6 @@ def answer(chunks: int) -> Answer:
     return Answer(tuple(counted), headers={**GIVEN, "content-type": "text/event-stream"})
 
 
-async def ask(served: Callable[..., Any], body: bytes) -> None:
-    """One request, answered to its end."""
-    headers = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
-    headers.append((b"content-length", str(len(body)).encode()))
-    scope = {"type": "http", "method": "POST", "path": "/v1/chat/completions", "headers": headers, "query_string": b""}
-    waiting = iter([{"type": "http.request", "body": body, "more_body": False}])
-    status = 0
-
-    async def receive() -> Any:
-        if (message := next(waiting, None)) is None:
-            await asyncio.Event().wait()
-        return message
-
-    async def send(message: Any) -> None:
-        nonlocal status
-        status = message.get("status", status)
-
-    await served(scope, receive, send)
-    if status != 200:
-        raise SystemExit(f"answered {status}")
-
-
 class Served:
     """A gateway that is recorded in this way, or by nobody, and what its requests cost."""
 
@@ -145,7 +123,7 @@ class Served:
 
         async def all_of_them() -> None:
             for body in asked:
-                await ask(self._app, body)
+                await ask(self._app, body, HEADERS)
 
         asyncio.run(all_of_them())
         self._offered += len(asked)

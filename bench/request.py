@@ -13,7 +13,7 @@ import cProfile
 import json
 import pstats
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from dragoman.gateway import GatewayConfig, create_app
@@ -95,9 +95,13 @@ def app(*, text: bool) -> Callable[..., Any]:
     return gateway("http://u", ScriptedPeer(lambda _: answer), text=text)
 
 
-async def ask(served: Callable[..., Any], body: bytes) -> None:
-    """One request."""
-    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+JSON = {"content-type": "application/json"}
+
+
+async def ask(served: Callable[..., Any], body: bytes, given: Mapping[str, str] = JSON) -> None:
+    """One request, answered to its end."""
+    headers = [(name.encode(), value.encode()) for name, value in given.items()]
+    headers.append((b"content-length", str(len(body)).encode()))
     scope = {"type": "http", "method": "POST", "path": "/v1/chat/completions", "headers": headers, "query_string": b""}
     waiting = iter([{"type": "http.request", "body": body, "more_body": False}])
     status = 0

@@ -103,6 +103,7 @@ def test_what_a_tag_its_attributes_and_its_body_say_is_read_together(written: st
         '<tool_call name="get_weather" city="Oslo">{"city": "Bergen"}</tool_call>\n',
         "<tool_call name=\"get_weather\" args='{\"city\": \"Oslo\"}' city=\"Bergen\" />\n",
         "<tool_call name=\"get_weather\" args='{\"city\": \"Oslo' />\n",
+        '<tool_call name="get_weather">{"city": "Oslo", "city": "Bergen"}</tool_call>\n',
         '<tool_call name="send">{"name": "search", "arguments": {"query": "a"}}</tool_call>\n',
     ],
 )

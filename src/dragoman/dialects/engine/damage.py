@@ -16,7 +16,7 @@ from ..judge.candidate import close_json
 from ..judge.judge import Judge, slip_of, unreadable
 from ..reading.call import Attempt
 from ..reading.compiled import Row
-from ..reading.drafts import Swallowed
+from ..reading.swallowed import Swallowed
 from ..spec import BraceArgs, JsonArgs, JsonCall, KeywordArgs
 from .budget import Patience
 from .emitter import Teller

@@ -38,11 +38,12 @@ class _Said:
     declared: dict[str, str]
     others: dict[str, str]
     text: str = ""
-    value: Any = None
+    body: str = ""
     unclosed: bool = False
 
     @property
     def anything(self) -> bool:
+        """Does it give an argument, whatever the body holds?"""
         return bool(self.args or self.declared)
 
 
@@ -82,12 +83,8 @@ def _object(attempt: Attempt, draft: Draft, said: _Said) -> Need[None]:
     """A body that is an object: the arguments, whatever they hold; what stands behind them is the call's end."""
     reader = Relaxed(attempt.src, stops=attempt.stops)
     attempt.ended = False
-    text = yield from reader.captured(draft.shape)
-    draft.edits += reader.edits
-    if reader.repeated:
-        check_repeated(text)
-    said.value = json.loads(text)
-    _settle(attempt, draft, said)
+    said.body = yield from reader.captured(draft.shape)
+    _settle(attempt, draft, said, reader)
 
 
 def _text(attempt: Attempt, said: _Said) -> Need[None]:
@@ -107,7 +104,7 @@ def _text(attempt: Attempt, said: _Said) -> Need[None]:
     said.unclosed = said.unclosed or not mark
 
 
-def _settle(attempt: Attempt, draft: Draft, said: _Said) -> None:
+def _settle(attempt: Attempt, draft: Draft, said: _Said, reader: Relaxed | None = None) -> None:
     """The arguments of a tag that has been read to its end: refused alone, where they cannot be told."""
     if said.unclosed:
         draft.edits.append(Edit("unclosed"))
@@ -118,12 +115,12 @@ def _settle(attempt: Attempt, draft: Draft, said: _Said) -> None:
         why = str(slip) or "a string or bracket is never closed"
         draft.refuse(slip_of(slip), why, attempt.judge.correction(draft, why))
     draft.write(json.dumps(value, ensure_ascii=False))
-    attempt.finish(draft)
+    attempt.finish(draft, reader)
 
 
 def _arguments(draft: Draft, said: _Said) -> Any:
     """The one reading of what the tag, its attributes and its body say; raises `Broken` where there are two."""
-    shape, value = draft.shape, _unwrapped(draft, said.value)
+    shape, value = draft.shape, _unwrapped(draft, said.body) if said.body else None
     if said.args is not None:
         written, edits = _argument_text(said.args, shape)
         draft.edits += edits
@@ -139,9 +136,11 @@ def _arguments(draft: Draft, said: _Said) -> Any:
     return _with_attributes(draft, said, value)
 
 
-def _unwrapped(draft: Draft, body: Any) -> Any:
-    """The arguments in a body that is a whole call object, if it is one of the tool that the tag names."""
-    inner = next((body[key] for key in WRAPPED if key in (body or ()) and key not in draft.shape.keys), None)
+def _unwrapped(draft: Draft, written: str) -> Any:
+    """The arguments that a body is, or holds, if it is a whole call object of the tool that the tag names."""
+    check_repeated(written)
+    body = json.loads(written)
+    inner = next((body[key] for key in WRAPPED if key in body and key not in draft.shape.keys), None)
     if not isinstance(inner, dict) or not body.keys() <= {"name", *OWN, *WRAPPED}:
         return body
     if body.get("name", draft.name) != draft.name:

@@ -20,7 +20,7 @@ from ..spec import ElementArgs, KeywordArgs, TaggedArgs
 from .compiled import Row
 from .debris import debris
 from .marked_name import MarkedName, Mismatch
-from .swallowed import has_edge, holds_call, holds_mark, holds_missing
+from .swallowed import Swallowed, has_edge, holds_call, holds_mark, holds_missing
 
 GUESSES = frozenset({"unescaped_quote", "comment", "missing_bracket", "unclosed_argument"})
 """Mends that guess where a value ends."""
@@ -28,10 +28,6 @@ GUESSES = frozenset({"unescaped_quote", "comment", "missing_bracket", "unclosed_
 
 MISPLACES: Mapping[str, type] = {"unescaped_quote": str, "missing_bracket": dict}
 """Mends that guess what belongs to a value, and what kind of value."""
-
-
-class Swallowed(Broken):
-    """A string was read past the end of its call, and holds another one: what stands there is to be read again."""
 
 
 class Drafts(MarkedName):

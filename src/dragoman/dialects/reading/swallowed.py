@@ -14,11 +14,16 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ...late import late
+from ...lenient.reader import Broken
 from ...schema.validation import Shape
 from ..spec import JsonArgs, JsonCall, KeywordArgs, Notation
 from .compiled import Row
 
 Known = Callable[[str], bool]
+
+class Swallowed(Broken):
+    """A string was read past the end of its call, and holds another one: what stands there is to be read again."""
+
 
 NAME = r"[A-Za-z_$][\w.\-:]*"
 CALL = late(rf"[\"')](?:[\s)\]}}]|\\[nrt])*[,;]?(?:\s|\\[nrt])*({NAME})\(")

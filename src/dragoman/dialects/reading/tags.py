@@ -18,10 +18,10 @@ from ..judge.candidate import Draft
 from ..spec import TaggedArgs, Typing
 from .arguments import RawArguments, Trim, Unescape, declared_key, unescaped
 from .call import MAX_NAME, Attempt, Mismatch
-from .drafts import Swallowed
 from .nesting import NAME_OVER, OPENING_TAG, until_over
 from .raw_values import RawValue, Role, Seen
 from .strays import CallMarks
+from .swallowed import Swallowed
 
 CDATA, CDATA_END = "<![CDATA[", "]]>"
 CLOSER = late(r"\s*</[\w:.|｜ -]{1,80}>")
