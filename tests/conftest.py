@@ -24,7 +24,7 @@ LEFT_OUT = pytest.StashKey[int]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--sample", action="store_true", help=f"at most {sampling.CASES} cases of each test, nothing slow")
+    parser.addoption("--sample", action="store_true", help=f"at most {sampling.CASES} cases of each test, {sampling.COSTLY} where they are costly, nothing slow")
     parser.addoption("--examples", type=float, metavar="TIMES", help="how many times the examples a law asks for it tries")
 
 

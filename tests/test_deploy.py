@@ -195,6 +195,7 @@ def test_the_image_takes_nothing_that_is_not_locked() -> None:
 
 
 @pytest.mark.skipif(CYCLONEDX is None, reason="cyclonedx-py is not installed (pip install cyclonedx-bom)")
+@pytest.mark.slow
 def test_the_bill_of_materials_names_every_package_and_is_always_the_same(tmp_path: Path) -> None:
     files = [tmp_path / name for name in ("one.json", "two.json")]
     for file in files:

@@ -45,6 +45,7 @@ def ids(block: Block) -> str:
 
 @pytest.mark.parametrize("block", [b for b in OURS if b.kind == "python"], ids=ids)
 @pytest.mark.usefixtures("world")
+@pytest.mark.costly
 def test_a_program_prints_what_stands_behind_it(block: Block) -> None:
     printed = pages.printed(block)
     if block.output:

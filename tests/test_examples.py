@@ -44,6 +44,7 @@ def host() -> Iterator[str]:
 
 
 @pytest.mark.parametrize("name", PRINTED)
+@pytest.mark.costly
 def test_an_example_does_what_it_says(
     name: str, host: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -62,6 +63,7 @@ def test_an_example_runs_as_a_program(host: str) -> None:
 
 
 @pytest.mark.parametrize("name", ASKING)
+@pytest.mark.costly
 def test_an_example_without_a_model_fails_in_words(name: str) -> None:
     environ = {"OLLAMA_HOST": "127.0.0.1:9", **WEAK}
     command = [sys.executable, str(EXAMPLES / name)]

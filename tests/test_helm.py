@@ -139,6 +139,7 @@ def test_the_linter_finds_nothing() -> None:
 
 @needs_helm
 @pytest.mark.parametrize("settings", [(), ALL, BARE], ids=["plain", "everything", "bare"])
+@pytest.mark.costly
 def test_kubernetes_takes_what_is_rendered(settings: tuple[str, ...]) -> None:
     made = rendered(*settings)
     pytest.importorskip("kubernetes_validate")

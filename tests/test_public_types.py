@@ -52,6 +52,7 @@ def test_editors_complete_names_that_are_not_loaded_yet(typed: str) -> None:
 
 
 @pytest.mark.parametrize("package", ["dragoman", "dragoman.gateway", "dragoman.dialects"])
+@pytest.mark.costly
 def test_a_prompt_completes_every_name_without_loading_it(package: str) -> None:
     code = (
         "import rlcompleter, sys; from importlib import import_module as load;"

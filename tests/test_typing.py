@@ -96,6 +96,7 @@ def test_values_runs_and_events_have_their_types(tmp_path: Path) -> None:
     assert check(PROGRAM, tmp_path) == ""
 
 
+@pytest.mark.slow
 def test_mistakes_are_found_before_the_program_runs(tmp_path: Path) -> None:
     pytest.importorskip("mypy")
     lines = "\n".join(line for line, _ in WRONG)

@@ -152,6 +152,7 @@ def test_an_element_that_is_too_long_is_not_held(tmp_path: Path) -> None:
     assert peak < 20 << 20
 
 
+@pytest.mark.slow
 def test_a_document_is_streamed(tmp_path: Path) -> None:
     path = tmp_path / "a.json"
     with path.open("w") as file:

@@ -97,6 +97,7 @@ def test_a_finished_run_is_not_done_again(corpus: Path, tmp_path: Path) -> None:
     assert steps
 
 
+@pytest.mark.slow
 def test_a_table_of_judged_rows_is_a_corpus_again(corpus: Path, tmp_path: Path, wanted: dict[str, str]) -> None:
     pq = pytest.importorskip("pyarrow.parquet")
     first, again = tmp_path / "out.parquet", tmp_path / "again.parquet"

@@ -88,6 +88,7 @@ def _every(root: str) -> set[str]:
 
 
 @pytest.mark.parametrize("goal", [f for f in TARGETS if f.name not in ("bfcl", "batch")], ids=lambda form: form.name)
+@pytest.mark.costly
 def test_a_plain_conversation_goes_through_every_target_whole(goal: Any) -> None:
     """Calls, results, texts and tools arrive; ids alone may be others."""
     for seed in range(SEEDS):

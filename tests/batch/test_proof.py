@@ -46,6 +46,7 @@ def test_a_template_that_writes_all_is_proven() -> None:
     [(WITHOUT_TOOLS, "template_tools"), (FIRST_ONLY, "template_calls"), (ENDLESS, "template_fails"), ("{% if %}", "template_fails")],
     ids=["no tools", "the first call only", "no end", "no template"],
 )
+@pytest.mark.costly
 def test_what_a_template_drops_is_found(template: str, code: str) -> None:
     assert codes(lines()[0], template) == {code}
 

@@ -75,7 +75,7 @@ def test_every_pair_of_a_row_is_written_and_counted(tmp_path: Path) -> None:
     for dedup, wanted in ways:
         out = tmp_path / f"{dedup}.jsonl"
         job = Job(command="convert", options=Options(to="dpo", keep="all"), output=str(out), dedup=dedup, report=True)
-        told_ = run([tmp_path / "in.jsonl"], job, unit_bytes=1 if dedup == "rows" else 1 << 20)
+        told_ = run([tmp_path / "in.jsonl"], job, unit_bytes=500 if dedup == "rows" else 1 << 20)
         totals = told_["totals"]
         assert (totals["read"], totals["kept"], sum(totals["dropped"].values())) == (9, wanted, 9 - wanted)
         made = [json.loads(line) for line in out.read_text().splitlines()]

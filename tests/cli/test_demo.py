@@ -24,6 +24,7 @@ def test_the_demonstration_does_the_task_and_shows_how(run: Run) -> None:
 @pytest.mark.parametrize(
     "dialect", ["hermes", "json_protocol", "command", "xml_attributes", "bare_json", "fenced_json"]
 )
+@pytest.mark.costly
 def test_every_dialect_of_the_documents_carries_it(run: Run, dialect: str) -> None:
     ran = run("demo", "--dialect", dialect, "--json")
     report = json.loads(ran.out)

@@ -99,6 +99,7 @@ def test_another_namespace_and_another_secret_are_told(
     assert "nothing was forgotten" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_cluster_is_told_as_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with redis_cluster(tmp_path) as servers:
         taught(servers[0])

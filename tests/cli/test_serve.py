@@ -53,6 +53,7 @@ SHELLS: dict[str, list[str]] = {
 
 @pytest.mark.parametrize("shell", SHELLS.values(), ids=SHELLS)
 @pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.costly
 def test_an_interrupt_ends_it_with_130(tmp_path: Path, shell: list[str], workers: int) -> None:
     (tmp_path / "a.toml").write_text(f'[server]\nworkers = {workers}\n[default]\nroute = "ollama"\n')
     with serving_process("--config", str(tmp_path / "a.toml"), shell=shell) as (process, _, _):
@@ -61,6 +62,7 @@ def test_an_interrupt_ends_it_with_130(tmp_path: Path, shell: list[str], workers
 
 
 @pytest.mark.parametrize(("arguments", "environ"), [(["--workers", "2"], {}), ([], {"DRAGOMAN_WORKERS": "2"})])
+@pytest.mark.costly
 def test_several_processes_serve_without_a_settings_file(arguments: list[str], environ: dict[str, str]) -> None:
     with serving_process("--demo", *arguments, **environ) as (process, url, _):
         assert _call(post(f"{url}/v1/chat/completions", CHAT)) == ("get_weather", {"city": "Oslo"})
@@ -103,6 +105,7 @@ def test_mcp_tools_run_for_a_client_without_tools(tmp_path: Path) -> None:
         assert not until(answered).get("tool_calls")
 
 
+@pytest.mark.slow
 def test_an_upstream_is_asked_which_api_it_speaks() -> None:
     with running() as upstream, serving_process("--upstream", upstream, "--dialect", "hermes") as (_, url, printed):
         assert f"in front of {upstream} (ollama_chat)\n" in printed

@@ -109,6 +109,7 @@ async def last_event(one: aiohttp.ClientSession, url: str, key: str = "alice") -
     raise AssertionError("the stream had no last event")
 
 
+@pytest.mark.slow
 def test_200_follow_ups_sent_at_once_to_the_other_gateway_are_all_known(server: RedisServer, tmp_path: Path) -> None:
     with gateways(tmp_path, server, "house", "house") as (here, there):
 
@@ -129,6 +130,7 @@ def test_200_follow_ups_sent_at_once_to_the_other_gateway_are_all_known(server: 
         assert go(work) == [200] * 200
 
 
+@pytest.mark.slow
 def test_limits_hold_over_all_workers_of_both(server: RedisServer, tmp_path: Path) -> None:
     with gateways(tmp_path, server, "house", "house") as both:
 
@@ -154,6 +156,7 @@ def test_equal_key_names_in_two_namespaces_are_two(server: RedisServer, tmp_path
         go(work)
 
 
+@pytest.mark.slow
 def test_a_store_that_is_away_is_503_for_what_refers_and_nothing_for_the_rest(
     server: RedisServer, tmp_path: Path
 ) -> None:

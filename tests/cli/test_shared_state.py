@@ -138,6 +138,7 @@ def serving(tmp_path: Path, workers: int) -> Iterator[Gateway]:
     assert gateway.killed or list(tmp_path.glob("dragoman-state-*")) == []
 
 
+@pytest.mark.slow
 def test_workers_finish_and_end_when_their_supervisor_is_killed(tmp_path: Path) -> None:
     with serving(tmp_path, workers=2) as gateway:
         left = gateway.workers
@@ -154,6 +155,7 @@ def lives(pid: int) -> bool:
         return False
 
 
+@pytest.mark.slow
 def test_workers_share_items_and_counts_despite_a_kill(tmp_path: Path) -> None:
     with serving(tmp_path, workers=2) as gateway:
         one, two = gateway.workers

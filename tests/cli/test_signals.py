@@ -78,6 +78,7 @@ def workers_of(process: subprocess.Popen[str]) -> list[int]:
 
 @pytest.mark.parametrize("workers", [1, 2])
 @pytest.mark.parametrize("shell", [(), ("nohup",)], ids=["bare", "nohup"])
+@pytest.mark.costly
 def test_sighup_takes_new_settings_and_ends_nothing(tmp_path: Path, workers: int, shell: tuple[str, ...]) -> None:
     with serving(tmp_path, workers, *shell) as (process, url, file):
         assert status(url, "old") == 200
@@ -89,6 +90,7 @@ def test_sighup_takes_new_settings_and_ends_nothing(tmp_path: Path, workers: int
 
 @pytest.mark.parametrize("workers", [1, 2])
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.costly
 def test_under_nohup_what_runs_is_finished_before_it_ends(
     tmp_path: Path, workers: int, number: signal.Signals
 ) -> None:
@@ -100,6 +102,7 @@ def test_under_nohup_what_runs_is_finished_before_it_ends(
         assert process.wait(LONG) in ((130,) if number == signal.SIGINT else (0, -signal.SIGTERM))
 
 
+@pytest.mark.slow
 def test_a_worker_that_is_killed_gives_back_what_its_requests_held(tmp_path: Path) -> None:
     with serving(tmp_path, 2, delay=0.5) as (process, url, _):
         left = workers_of(process)

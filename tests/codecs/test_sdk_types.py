@@ -30,6 +30,7 @@ def _fit(sdk: str) -> None:
 
 
 @pytest.mark.parametrize("sdk", SDKS)
+@pytest.mark.costly
 def test_nothing_an_sdk_knows_is_unknown_here(sdk: str) -> None:
     _fit(sdk)
     unknown = [f"{one.api} {one.way} {one.what}: {one.word} at {place}" for one, place in gap.unknown(sdk).items()]

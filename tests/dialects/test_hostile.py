@@ -90,6 +90,7 @@ def test_no_mixture_of_marks_costs_much(name: str) -> None:
         "'<tool_call>{\"name\": \"ping\", ' in a fence", "'<parameter=ping>\\n' in a fence",
     ],
 )  # fmt: skip
+@pytest.mark.costly
 def test_a_text_that_once_cost_the_square_of_its_length_does_not(name: str) -> None:
     check_linear(name)
 

@@ -88,6 +88,7 @@ def test_what_no_row_can_say_is_refused_with_what_to_do(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", [n for n in FILES if n.partition("-")[2] in KNOWN])
+@pytest.mark.costly
 def test_what_a_built_in_row_reads_is_not_learned_but_named(name: str) -> None:
     with pytest.raises(AlreadyRead, match="'tagged_json' reads every sample: nothing to learn; use it by that name"):
         learn_from_outputs(shown(name))
@@ -134,6 +135,7 @@ def test_what_is_learned_of_a_built_in_row_reads_as_that_row_does(name: str) -> 
         assert list(reads.calls) == own or reads.why
 
 
+@pytest.mark.slow
 def test_nearly_every_built_in_row_is_learned_back_from_what_it_writes() -> None:
     shown_enough = [name for name in DIALECTS if name not in TEXT_ONLY and len(outputs(DIALECTS[name])) > 6]
     refused = [name for name in shown_enough if learned_back(name) is None]

@@ -91,6 +91,7 @@ def test_values_are_read_to_the_letter_or_not_at_all(dialect: Dialect) -> None:
     assert sum(o == "exact" for o in found.values()) >= 0.85 * len(found)
 
 
+@pytest.mark.slow
 def test_of_all_values_in_all_dialects_nearly_all_are_exact() -> None:
     found = [outcome(v, d, last=True) for d in EVERY for v in VALUES[::3] if not changes_text(d, v)]
     assert found.count("exact") >= 0.97 * len(found)

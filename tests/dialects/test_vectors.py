@@ -72,6 +72,7 @@ def test_each_vector_is_read_the_same_in_any_pieces(name: str) -> None:
 
 
 @pytest.mark.parametrize("model", ["qwen3-coder", "glm-4.6", "gpt-oss", "gemma-4-31b", "deepseek-r1"])
+@pytest.mark.costly
 def test_the_order_of_a_profile_loses_nothing(model: str) -> None:
     for name in DIALECTS:
         for v in heard_blind(name):

@@ -64,6 +64,7 @@ def test_a_call_behind_megabytes_of_text_is_still_found_unless_they_quote_it(bef
     assert doubts(text, 50_000) == doubts(text, len(text)) == found
 
 
+@pytest.mark.slow
 def test_the_memory_of_a_long_answer_is_bounded() -> None:
     parser, block = Parser(tools=[TOOL]), LINE * 200
     tracemalloc.start()

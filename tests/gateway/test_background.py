@@ -505,6 +505,7 @@ def test_what_a_dead_process_answered_has_failed(
     assert client.responses.retrieve(name) == found
 
 
+@pytest.mark.slow
 def test_a_killed_process_leaves_a_stream_that_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runs, "SILENT", 1.0)
     with ExitStack() as stack:

@@ -113,6 +113,7 @@ SHARINGS = ["weighted", "least_in_flight"]
 
 @pytest.mark.parametrize("named", [True, False], ids=["named", "nameless"])
 @pytest.mark.parametrize("balance", SHARINGS)
+@pytest.mark.costly
 def test_conversations_find_their_prompt_cached(balance: str, named: bool) -> None:
     backends = CachingBackends()
     asyncio.run(conversations(gateway(backends, balance=balance), 8, 50, named=named))
@@ -123,6 +124,7 @@ def test_conversations_find_their_prompt_cached(balance: str, named: bool) -> No
 
 @pytest.mark.parametrize("seed", [1, 2])
 @pytest.mark.parametrize("balance", SHARINGS)
+@pytest.mark.costly
 def test_so_they_do_while_others_are_answered(balance: str, seed: int) -> None:
     backends = CachingBackends()
     slow = Slow(backends, seed)

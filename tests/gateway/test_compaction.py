@@ -141,6 +141,7 @@ def altered(seal: str) -> str:
 
 
 @pytest.mark.parametrize("how", ["another key's", "altered", "cut", "of another form"])
+@pytest.mark.costly
 def test_a_compaction_that_cannot_be_opened_is_refused(world: World, how: str) -> None:
     *_, item = items_of(world.client().responses.compact(model="m", input=TALK))
     seal = item["encrypted_content"]

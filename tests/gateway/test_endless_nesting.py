@@ -19,6 +19,7 @@ NESTED = {
 
 @streamed_and_whole
 @pytest.mark.parametrize("arguments", NESTED.values(), ids=NESTED)
+@pytest.mark.costly
 def test_nesting_without_end_is_one_line_and_one_correction(arguments: str, stream: bool) -> None:
     call = {"id": "c1", "type": "function", "function": {"name": "look", "arguments": arguments}}
     message = {"role": "assistant", "content": None, "tool_calls": [call]}

@@ -370,6 +370,7 @@ def real(url: str, script: Callable[[Any], Any]) -> Any:
 
 
 @every_front
+@pytest.mark.costly
 def test_an_unreachable_upstream_is_reported_in_every_shape(front: str) -> None:
     url = f"http://127.0.0.1:{refusing_port()}"
     reply = real(url, lambda gateway: Client(gateway, *asking(front, stream=True)).run())

@@ -204,6 +204,7 @@ def test_what_a_choice_says_besides_is_kept(stream: bool) -> None:
 
 
 @streamed_and_whole
+@pytest.mark.costly
 def test_tools_that_run_here_need_one_conversation_and_the_client_is_told(stream: bool) -> None:
     async def script() -> Reply:
         model = Model(["Blue.", "Red."])

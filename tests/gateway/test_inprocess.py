@@ -114,6 +114,7 @@ def test_a_client_that_stops_reading_cancels_the_upstream(kind: str) -> None:
 
 
 @every_kind
+@pytest.mark.costly
 def test_a_slow_reader_holds_the_upstream_back(kind: str) -> None:
     said = [0]
     piece = PIECES[0].replace(b"word 0", b"x" * 1000)
@@ -189,6 +190,7 @@ def test_a_body_in_pieces_arrives_whole_and_one_too_large_is_refused(kind: str) 
 
 @every_kind
 @pytest.mark.parametrize("head", [True, False], ids=["within a stream", "before the head"])
+@pytest.mark.costly
 def test_the_clients_read_timeout_counts_and_lets_the_upstream_go(kind: str, head: bool) -> None:
     def talk(exchange: Exchange) -> None:
         if head:
@@ -400,6 +402,7 @@ def test_an_answer_that_is_forgotten_is_let_go() -> None:
 
 @pytest.mark.parametrize("ending", ["", "raise SystemExit(0)", "answer.close()", "client.close()", "del client, answer"])
 @pytest.mark.parametrize("kind", ["Client", "AsyncClient"])
+@pytest.mark.costly
 def test_a_program_ends_without_a_word_whatever_it_left_open(kind: str, ending: str) -> None:
     asked = "send(client.build_request('POST', 'http://x/v1/chat/completions', json=body), stream=True)"
     plain = f"client = httpx2.Client(transport=transport)\nanswer = client.{asked}\n{ending}\n"

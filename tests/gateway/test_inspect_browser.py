@@ -124,6 +124,7 @@ SHOWN = """JSON.stringify([...document.querySelectorAll('.step .verdicts > li')]
     (one) => [one.dataset.verdict, one.dataset.rule, one.innerText, one.querySelectorAll('.evidence dt').length]))"""
 
 
+@pytest.mark.slow
 def test_every_candidate_shows_its_evidence_and_doubt_its_answer(tmp_path: Path) -> None:
     served = Served("native", "chat", observers=[Recorder()])
     served.ask([MANY, Native((("read_file", {"path": "x"}),))], stream=False, shown=f"A page: {COPIED}")
@@ -215,6 +216,7 @@ def test_model_text_is_shown_exactly_and_never_as_markup(tmp_path: Path) -> None
         asyncio.run(go())
 
 
+@pytest.mark.slow
 def test_large_lists_and_texts_stay_few_elements(tmp_path: Path) -> None:
     long = f"{'All work and no play. ' * 48_000}\n{FENCE}"
     gateway, recorder = recording(model("openai_chat", text_reply(long, size=4000)), tools=Tools.TEXT)
@@ -251,6 +253,7 @@ async def _refused(session: aiohttp.ClientSession, url: str) -> None:
         assert answer.status == 400
 
 
+@pytest.mark.slow
 def test_the_list_filters_by_verdict_and_walks_by_keys(tmp_path: Path) -> None:
     slanted = FENCE.replace('"sky"}}', '"sky",}}')
     gateway, _ = recording(model("openai_chat", text_reply("Plain."), text_reply(slanted), text_reply("Zebra.")), tools=Tools.TEXT)
@@ -283,6 +286,7 @@ def test_the_list_filters_by_verdict_and_walks_by_keys(tmp_path: Path) -> None:
         asyncio.run(go())
 
 
+@pytest.mark.slow
 def test_the_page_asks_for_a_key_and_keeps_it(tmp_path: Path) -> None:
     gateway, _ = recording(model("openai_chat", text_reply("Up.")), config={"access": (row(),)})
 
@@ -309,6 +313,7 @@ def test_the_page_asks_for_a_key_and_keeps_it(tmp_path: Path) -> None:
         asyncio.run(go())
 
 
+@pytest.mark.slow
 def test_without_a_gateway_the_page_says_that_it_tries_again(tmp_path: Path) -> None:
     async def go() -> None:
         async with page(tmp_path) as seen:
@@ -324,6 +329,7 @@ STORED = "document.querySelectorAll('.exchange').length"
 
 
 @pytest.mark.parametrize("content", [True, False])
+@pytest.mark.slow
 def test_recordings_are_shown_sifted_and_grouped_by_session(tmp_path: Path, content: bool) -> None:
     async def go() -> None:
         async with opened(url, tmp_path / "profile") as seen:
@@ -363,6 +369,7 @@ def test_recordings_are_shown_sifted_and_grouped_by_session(tmp_path: Path, cont
             asyncio.run(go())
 
 
+@pytest.mark.slow
 def test_what_is_recorded_meanwhile_appears_by_itself(tmp_path: Path) -> None:
     async def go() -> None:
         async with opened(url, tmp_path / "profile") as seen:

@@ -37,6 +37,7 @@ def test_serve_names_the_inspector_and_it_shows_the_exchange() -> None:
     ("flags", "environ", "status"),
     [(("--no-inspect",), "true", 404), (("--inspect",), "false", 200)],
 )
+@pytest.mark.costly
 def test_the_flag_counts_before_the_environment(flags: tuple[str, ...], environ: str, status: int) -> None:
     with serving_process("--demo", *flags, DRAGOMAN_INSPECT=environ) as (_, url, _):
         assert _get(f"{url}/inspect/api/about")[0] == status

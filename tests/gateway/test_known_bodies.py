@@ -252,6 +252,7 @@ BACKENDS = [*((name, False) for name in COMPATIBLE), ("openai_chat", True), ("ol
 @pytest.mark.parametrize("front", [front for front in FRONTS if front.history in ("messages", "input", "contents")],
                          ids=lambda front: front.codec.name)  # fmt: skip
 @pytest.mark.parametrize(("provider", "text"), BACKENDS, ids=str)
+@pytest.mark.costly
 def test_what_is_known_changes_nothing(front: Front, provider: str, text: bool) -> None:
     if front.codec.name == "ollama_generate":
         pytest.skip("it has no conversation")

@@ -122,6 +122,7 @@ SIZED = [native_argument, argument_in_text]
 
 
 @pytest.mark.parametrize("make", COUNTED)
+@pytest.mark.costly
 def test_every_call_costs_the_same_steps_however_many_there_are(make: Callable[[int], Iterator[bytes]]) -> None:
     served(make, 10)  # what is made once
     few, many = steps(lambda: served(make, 100)), steps(lambda: served(make, 1000))
@@ -164,6 +165,7 @@ def test_an_answer_without_measure_is_served_whole(make: Callable[[int], Iterato
 
 
 @pytest.mark.parametrize("make", COUNTED)
+@pytest.mark.costly
 def test_calls_count_against_the_budget_of_a_process_and_end_in_words(make: Callable[[int], Iterator[bytes]]) -> None:
     budget = HeldBytes(1000 * KEPT)
 

@@ -91,6 +91,7 @@ def gateway(task: Any, trouble: str, dialect: str) -> Iterator[openai.OpenAI]:
 
 
 @pytest.mark.parametrize(("trouble", "dialect"), CELLS, ids=["-".join(filter(None, cell)) for cell in CELLS])
+@pytest.mark.costly
 def test_a_long_task_ends_with_the_right_files(task: Any, tmp_path: Path, trouble: str, dialect: str) -> None:
     long_task = task["long_task"]
     long_task.lay_out(tmp_path)

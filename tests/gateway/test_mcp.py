@@ -89,6 +89,7 @@ def replies(web: dict[str, Any]) -> dict[tuple[str, bool, str], tuple[Reply, lis
 
 @every_front
 @streamed_and_whole
+@pytest.mark.costly
 def test_the_client_gets_the_answer_and_never_sees_the_call(
     front: str, stream: bool, replies: dict[tuple[str, bool, str], tuple[Reply, list[Any]]]
 ) -> None:
@@ -343,6 +344,7 @@ def test_a_clients_tool_keeps_its_name_and_the_servers_is_told(web: dict[str, An
     asyncio.run(go())
 
 
+@pytest.mark.slow
 def test_a_server_that_dies_comes_back(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -55,6 +55,7 @@ def of(found: dict[tuple[str, ...], float], name: str) -> dict[tuple[str, ...], 
 
 @every_front
 @pytest.mark.parametrize("stream", [True, False], ids=["streamed", "whole"])
+@pytest.mark.costly
 def test_an_exchange_counts_once_with_all_it_came_to(front: str, stream: bool) -> None:
     gateway = counting(model("openai_chat", CALLS))
     assert ask(gateway, front, stream=stream).status == 200

@@ -65,6 +65,7 @@ def closed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 @pytest.mark.parametrize("back", BACKS)
+@pytest.mark.costly
 def test_no_address_in_a_request_is_asked(back: str, closed: list[str]) -> None:
     for address in ADDRESSES:
         for path, body in asked(address).items():

@@ -119,6 +119,7 @@ def patiently(request: urllib.request.Request) -> dict[str, object]:
             time.sleep(0.2)
 
 
+@pytest.mark.slow
 def test_a_gateway_out_of_files_serves_on_and_says_so_in_few_lines(tmp_path: Path) -> None:
     body = json.dumps({"model": "weak", "messages": [{"role": "user", "content": "What is the weather in Oslo?"}]})
     with serving(tmp_path) as (url, told), contextlib.ExitStack() as stack:

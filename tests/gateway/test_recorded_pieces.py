@@ -114,6 +114,7 @@ def test_what_is_no_text_stays_whole(data: bytes) -> None:
     "secrets",
     [(SECRET,), (SECRET, SECRET[3:]), ("a" * 8,), ("aabaabaab", "baabaa"), ('with "quotes" é',), ("k" * 1500,)],
 )
+@pytest.mark.costly
 def test_no_secret_stands_across_a_cut_wherever_it_was_said(secrets: tuple[str, ...]) -> None:
     chance, spelt = random.Random(str(secrets)), spellings(secrets)
     for _ in range(60):
@@ -171,6 +172,7 @@ def said(count: int, of: str = "one") -> list[dict[str, str]]:
 
 
 @every_front
+@pytest.mark.costly
 def test_a_conversation_is_shown_turn_by_turn_as_it_was(where: str, front: str) -> None:
     bodies, replies = list[bytes](), [text_reply(f"Answer {n}.") for n in range(8)]
     memory = model("openai_chat", *replies)

@@ -331,6 +331,7 @@ PLANTED = ("the-clients-very-own-key", "a-key-in-the-address", SECRET, "a-cookie
 
 
 @pytest.mark.parametrize("content", [False, True])
+@pytest.mark.costly
 def test_planted_secrets_are_nowhere_in_the_store(where: str, content: bool, tmp_path: Path, server_or_none: Cluster | None) -> None:
     client, address, provider, cookie = PLANTED
     said = f"I know {client} and {address} and {provider}.\n" + FENCE.replace("sky", provider)
@@ -505,6 +506,7 @@ def counted(app: Any, name: str) -> float:
 
 
 @postgres.skip_without
+@pytest.mark.slow
 def test_a_server_that_is_restarted_gets_what_waited_and_nobody_noticed() -> None:
     with postgres.cluster() as own, storing(own.url, most=5) as recorder:
         app = served(recorder, 2)

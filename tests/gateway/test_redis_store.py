@@ -93,6 +93,7 @@ def two(request: pytest.FixtureRequest, tmp_path: Path) -> Two:
 # ── what is kept ─────────────────────────────────────────────────────────────
 
 
+@pytest.mark.costly
 def test_what_one_process_keeps_another_finds(two: Two) -> None:
     rows = {("item", "a\0b"): "one \udcff \N{SNOWMAN}", ("call", "a\0b"): "x" * 5000, ("response", ""): "{}"}
 
@@ -254,6 +255,7 @@ LIMITS: list[tuple[dict[str, int], int, int]] = [
 
 
 @pytest.mark.parametrize(("limits", "cost", "expected"), LIMITS, ids=[str(row[0]) for row in LIMITS])
+@pytest.mark.costly
 def test_four_processes_let_in_exactly_what_may(
     server: RedisServer, limits: dict[str, int], cost: int, expected: int
 ) -> None:

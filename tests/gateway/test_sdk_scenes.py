@@ -45,11 +45,13 @@ def theatre() -> Iterator[Theatre]:
 @pytest.mark.parametrize(
     "one", SCENES, ids=[f"{s.front}:{s.scene}:{s.backend}:{'streamed' if s.stream else 'whole'}" for s in SCENES]
 )
+@pytest.mark.costly
 def test_a_scene_over_an_official_sdk_comes_through(theatre: Theatre, one: Scene) -> None:
     assert played(one, theatre.script(SCRIPTS[one.front]), theatre.models) == []
 
 
 @pytest.mark.parametrize("name", sorted({*SCRIPTS.values()}))
+@pytest.mark.costly
 def test_a_script_plays_every_scene_its_api_has_words_for(theatre: Theatre, name: str) -> None:
     assert theatre.script(name).fronts == {
         front: list(PLAYS[front]) for front, script in SCRIPTS.items() if script == name

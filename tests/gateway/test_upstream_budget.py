@@ -94,6 +94,7 @@ def test_one_answer_larger_than_the_budget_of_the_settings_is_refused() -> None:
     assert "larger than the 1 MiB" in reply.json()["error"]["message"]
 
 
+@pytest.mark.slow
 def test_the_budget_is_given_back_whatever_becomes_of_an_answer() -> None:
     """Whole, garbled, refused and broken off."""
     held = HeldBytes(64 * MB)
@@ -166,6 +167,7 @@ STREAMED = {
     *(pytest.param(pieces, False, id=name) for name, pieces in GARBAGE.items()),
     *(pytest.param(pieces, True, id=name) for name, pieces in STREAMED.items()),
 ])  # fmt: skip
+@pytest.mark.costly
 def test_an_answer_that_fails_is_let_go_of_at_once(pieces: tuple[bytes | Exception, ...], stream: bool) -> None:
     """Not when Python next looks for circles: errors are kept, in records and logs."""
 

@@ -85,6 +85,7 @@ def test_a_value_comes_back_as_it_was() -> None:
 
 
 @pytest.mark.parametrize("what", MEDDLING)
+@pytest.mark.costly
 def test_what_runs_in_the_box_reaches_nothing_and_is_told_of(what: str) -> None:
     with pytest.raises(box.Stopped, match="file, the network or another process"):
         box.run(f"{ME}:meddle", {what: 1})
@@ -109,6 +110,7 @@ def test_the_box_sees_no_environment() -> None:
         ("break_down", {"now": 1}, "broke down"),
     ],
 )
+@pytest.mark.costly
 def test_a_limit_that_is_met_is_named(target: str, value: Any, why: str) -> None:
     with pytest.raises(box.Stopped, match=why):
         box.run(f"{ME}:{target}", value)
@@ -122,6 +124,7 @@ def test_the_wall_clock_ends_what_waits() -> None:
 # ── templates ────────────────────────────────────────────────────────────────
 
 
+@pytest.mark.slow
 def test_learning_in_the_box_gives_what_learning_here_gives() -> None:
     for path in TEMPLATES[:6]:
         source = path.read_text(encoding="utf-8")
@@ -164,6 +167,7 @@ def attacked(first: int, step: int) -> None:
 
 
 @posix
+@pytest.mark.slow
 def test_an_attack_ends_in_time_and_memory() -> None:
     attacked(0, len(ATTACKS) // 8)
 

@@ -62,6 +62,7 @@ async def _aask(row: Provider) -> None:
 
 @pytest.mark.parametrize("kind", WRONG)
 @pytest.mark.parametrize("synchronous", [True, False], ids=["sync", "async"])
+@pytest.mark.costly
 def test_each_is_named_with_its_remedy(kind: str, synchronous: bool, tmp_path: Path) -> None:
     handle, trusted = handle_of(kind, tmp_path)
     with tls.peer(handle) as port:
@@ -88,6 +89,7 @@ def _in_a_process(url: str, synchronous: bool, trusted: Path) -> tuple[str, str]
 
 
 @pytest.mark.parametrize("synchronous", [True, False], ids=["sync", "async"])
+@pytest.mark.costly
 def test_what_is_trusted_is_spoken_to(synchronous: bool, tmp_path: Path) -> None:
     file = tls.certificate(tmp_path, names=("127.0.0.1",))
     with tls.peer(tls.speaking(file)) as port:

@@ -56,6 +56,7 @@ def script(model: WeakModel) -> Any:
 
 @pytest.mark.parametrize("rate", [0.0, 0.3, 0.6])
 @pytest.mark.parametrize("speak", ["tool_call_fence", "hermes", "json_protocol", "react"])
+@pytest.mark.costly
 def test_a_model_that_errs_finishes_its_task(speak: str, rate: float) -> None:
     for seed in range(8):
         shop, memory = Shop(), ScriptedPeer(script(WeakModel(rates=dict.fromkeys(FaultKind, rate), seed=seed)))
@@ -95,6 +96,7 @@ def remembered(name: str, seed: int) -> tuple[Run, Desk]:
 
 
 @pytest.mark.parametrize("name", [*HELPABLE, *HOPELESS])
+@pytest.mark.costly
 def test_a_model_with_a_memory_runs_nothing_unmeant_and_its_end_is_told(name: str) -> None:
     for seed in range(4):
         got, desk = remembered(name, seed)

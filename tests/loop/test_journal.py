@@ -282,6 +282,7 @@ def test_an_open_journal_is_locked_for_everybody_else(path: str) -> None:
     JournalStore(path, new=False).close()
 
 
+@pytest.mark.slow
 def test_a_full_disk_stops_a_run_before_its_effects(path: str) -> None:
     office = Office()
 
@@ -301,6 +302,7 @@ def test_a_full_disk_stops_a_run_before_its_effects(path: str) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="limits are those of POSIX")
+@pytest.mark.slow
 def test_wherever_the_room_runs_out_nothing_happens_twice(tmp_path: Path) -> None:
     """The system's own refusal to write (RLIMIT_FSIZE), from the first byte to the last."""
     sizes = [1, *range(4096, 350_000, 16_000)]

@@ -68,6 +68,7 @@ def test_a_result_that_is_none_is_told_of() -> None:
 
 
 @pytest.mark.parametrize("way", ["huge", "line"])
+@pytest.mark.costly
 def test_a_message_without_end_ends_the_connection_and_says_why(way: str) -> None:
     [found] = asyncio.run(answers(way, timeout=60, calls=("one",)))
     assert TOO_LONG in found

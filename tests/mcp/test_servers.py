@@ -99,6 +99,7 @@ def http() -> Iterator[dict[str, Any]]:
         yield row
 
 
+@pytest.mark.costly
 def test_every_page_of_tools_is_listed(servers: McpServers) -> None:
     assert list(servers.tools())[: len(NAMES)] == NAMES
     assert len(NAMES) > 2 * lab.PAGE

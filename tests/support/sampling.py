@@ -1,7 +1,8 @@
 """Which tests run where a sample is asked for, and how many examples a law tries.
 
-Each test runs, unless it is `slow`.  Of its cases run as few as show every value of every parameter, at most `CASES`:
-which ones depends on their names alone, so that they are the same each time and nothing is tried by luck.
+Each test runs, unless it is `slow`.  Of its cases run as few as show every value of every parameter, at most `CASES`
+(`COSTLY` where a case takes a second or more, as its mark says): which ones depends on their names alone, so that they
+are the same each time and nothing is tried by luck.
 """
 
 from __future__ import annotations
@@ -14,8 +15,10 @@ from typing import Any
 import pytest
 from hypothesis import is_hypothesis_test, settings
 
-CASES = 8
+CASES = 5
 """Cases of one test."""
+COSTLY = 2
+"""And of one that is `costly`."""
 SHARE = 0.2
 """Of the examples of a law."""
 FEWEST = 5
@@ -33,9 +36,10 @@ def sample(items: Sequence[pytest.Item]) -> set[pytest.Item]:
 def _few(cases: Sequence[pytest.Item]) -> Iterable[pytest.Item]:
     seen: set[tuple[str, int]] = set()
     chosen: list[pytest.Item] = []
+    most = COSTLY if cases[0].get_closest_marker("costly") else CASES
     for case in sorted(cases, key=lambda case: zlib.crc32(case.nodeid.encode())):
         values = _values(case)
-        if (len(chosen) < CASES and not values <= seen) or not chosen:
+        if (len(chosen) < most and not values <= seen) or not chosen:
             seen |= values
             chosen.append(case)
     return chosen

@@ -49,6 +49,7 @@ def read(vector: Declared, **options: Any) -> Parsed:
 
 
 @pytest.mark.parametrize("native", [False, True], ids=["text", "native"])
+@pytest.mark.costly
 def test_a_declared_call_is_made_or_in_doubt_or_told_of(native: bool) -> None:
     silent = {each.id: each.text for each in VECTORS if lost(each, read(each, native=native))}
     assert {name: text for name, text in silent.items() if name not in UNREADABLE} == {}

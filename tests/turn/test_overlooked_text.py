@@ -92,6 +92,7 @@ def test_other_signs_hold_nothing_back(text: str) -> None:
 
 
 @pytest.mark.parametrize("piece", ['{"name": "read_file", "x": [', "<read_file ", '{"name": "read_file"} ', "{", '{"na'])
+@pytest.mark.costly
 def test_hostile_text_is_looked_at_a_bounded_number_of_times(piece: str, monkeypatch: pytest.MonkeyPatch) -> None:
     looked: list[int] = []
 
