@@ -61,7 +61,7 @@ def gateway(upstream: str, api: str, tools: str, *more: str) -> contextlib.Abstr
     beside = Path(sys.executable).with_name("dragoman")
     command = str(beside) if beside.exists() else shutil.which("dragoman")
     if command is None:
-        raise SystemExit("the command `dragoman` is not installed: pip install -e '.[fast]'")
+        raise SystemExit("the command `dragoman` is not installed: pip install -e .")
     port, root = free_port(), upstream if api == "ollama_chat" else upstream + ("/v1beta" if api == "gemini" else "/v1")
     options = ["--upstream", root, "--upstream-api", api, "--tools", tools, "--port", str(port), *more]
     return process([command, "serve", *options], f"http://127.0.0.1:{port}")
