@@ -5,7 +5,6 @@ Knows stores and what shows recordings; nothing of serving.
 
 from __future__ import annotations
 
-import json
 import re
 import time
 from collections.abc import Callable, Iterator
@@ -20,6 +19,7 @@ import click
 from ..errors import UsageError
 from ..gateway.config.load import load, read
 from ..gateway.config.words import FILE, RECORDINGS
+from ..gateway.inspector.columns import fields_of
 from ..gateway.inspector.recorded_rows import chat_row, recorded_rows
 from ..gateway.inspector.restored import restored
 from ..gateway.inspector.view import whole
@@ -70,7 +70,7 @@ def list_(limit: int, as_json: bool, **asked: Any) -> None:
     with _opened(asked.pop("store")) as store:
         left, query, rows = limit, _query(**asked), list[dict[str, Any]]()
         while left > 0 and (page := store.lines(replace(query, limit=left))):
-            rows += [{"number": line.number, **json.loads(line.line), "marks": _marks(line.marks)} for line in page]
+            rows += [{"number": line.number, **fields_of(line), "marks": _marks(line.marks)} for line in page]
             left, query = left - len(page), replace(query, before=page[-1].number)
     if as_json:
         for row in rows:

@@ -86,6 +86,7 @@ FIELDS: Mapping[str, Callable[[Any], str]] = {
     "prompt_cache_key": _text,  # last: one key may serve many conversations of one program
 }
 """Field of a request that names its session → what reads it; the first that says something counts."""
+OUTER = frozenset(path.partition(".")[0] for path in FIELDS)
 
 
 def session_of(
@@ -108,7 +109,7 @@ def _named(request: Request, headers: Mapping[str, str], conversation: str) -> I
     if not HEADERS.keys().isdisjoint(headers):
         yield from ((header, headers[header].strip()) for header in HEADERS if header in headers)
     yield "conversation", conversation
-    for path, read in FIELDS.items() if request.extra else ():
+    for path, read in FIELDS.items() if not OUTER.isdisjoint(request.extra) else ():
         value: Any = request.extra
         for step in path.split("."):
             value = value.get(step) if isinstance(value, Mapping) else None

@@ -10,36 +10,42 @@ what would be found behind marks that nobody looked at may stand inside what the
 from __future__ import annotations
 
 MARKS = 2000
-"""So many marks are looked at in any message,"""
+"""So many signs that any code holds are looked at in any message,"""
 EVERY = 4
 """and one more for so many characters: prose full of code, links and lists has no more."""
-HEAVY = 8
-"""A mark that nobody writes in prose counts as so many,"""
-BROKEN = 24
-"""A call that could not be read, or was refused, counts as so many marks,"""
+OPENERS = 1000
+"""So many marks that nobody writes in prose are looked at in any message, beside those of calls that run,"""
+EVERY_OPENER = 1000
+"""and one more for so many characters."""
+BROKEN = 3
+"""A call that could not be read, or was refused, counts as so many of these,"""
 READ = 4
-"""and text that was read as one and was none, as so many."""
+"""and text that was read as a call and was none, as so many of the others."""
 
 
 class Patience:
-    """What has been spent on one message: one of `marks` for a sign that any code holds, where it stands not asked."""
+    """What has been spent on one message: `marks` for signs that any code holds, `openers` for others."""
 
-    __slots__ = ("_quotation", "marks")
+    __slots__ = ("_quotation", "marks", "openers")
     marks: int
+    openers: int
 
     def __init__(self) -> None:
-        self.marks = 0
+        self.marks = self.openers = 0
         self._quotation = -1
 
     def looked(self, quotation: int, *, light: bool) -> None:
         """A mark was looked at, a `light` one stands in any prose; all inside one quotation (0: none) count once."""
         if not quotation or quotation != self._quotation:
-            self.marks += 1 if light else HEAVY
+            if light:
+                self.marks += 1
+            else:
+                self.openers += 1
         self._quotation = quotation
 
     def broke(self) -> None:
         """A candidate could not be read."""
-        self.marks += BROKEN
+        self.openers += BROKEN
 
     def called(self, calls: int, refused: int) -> None:
         """So many calls were read, of which so many will not run: these are counted with what could not be read.
@@ -47,9 +53,9 @@ class Patience:
         A mark of calls that all will run costs nothing, or a message of many calls would lose some.
         """
         if refused:
-            self.marks += BROKEN * refused
+            self.openers += BROKEN * refused
         elif calls:
-            self.marks -= HEAVY
+            self.openers -= 1
 
     def read(self) -> None:
         """A candidate was read some way, and is none."""
@@ -57,4 +63,4 @@ class Patience:
 
     def is_over(self, at: int) -> bool:
         """Is the text behind this place not looked at any more?"""
-        return self.marks > MARKS + at // EVERY
+        return self.marks > MARKS + at // EVERY or self.openers > OPENERS + at // EVERY_OPENER

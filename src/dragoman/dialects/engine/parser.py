@@ -25,7 +25,7 @@ from ...types import IssueKind
 from ..judge.provenance import ShownText
 from ..reading import segments
 from ..spec import Route
-from .budget import MARKS, Patience
+from .budget import MARKS, OPENERS, Patience
 from .candidates import Trial
 from .emitter import Judged, Teller
 from .fenced_marks import FencedMarks
@@ -203,7 +203,7 @@ class Parser:
                 patience.marks += not self._trial.passed
             elif marker != FENCE:  # it may have been passed
                 patience.looked(quotation, light=marker[0] in FENCE_SIGNS)
-            if patience.marks > MARKS and patience.is_over(src.base + src.pos):
+            if (patience.marks > MARKS or patience.openers > OPENERS) and patience.is_over(src.base + src.pos):
                 yield from self._rest()
                 return
 

@@ -7,6 +7,7 @@ grew (`conversation/grown.py`) only what is new is written.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from enum import Enum, EnumType
 from inspect import signature
@@ -65,6 +66,28 @@ def encoded(value: Any) -> bytes:
         return encode(value).encode()
     except TypeError:
         return b"null"
+
+
+def plain_json(value: Any) -> bytes:
+    """Plain data as JSON."""
+    try:
+        return orjson.dumps(value, _default, OPTIONS)
+    except TypeError:  # halves of characters, long integers
+        return json.dumps(value, default=_plain_default).encode()
+
+
+def _default(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return dict(value)
+    if isinstance(value, str):
+        return str.__str__(value)
+    raise TypeError(type(value).__name__)
+
+
+def _plain_default(value: Any) -> Any:
+    if isinstance(value, orjson.Fragment):
+        return json.loads(orjson.dumps(value))
+    return _default(value)
 
 
 class _Record(NamedTuple):

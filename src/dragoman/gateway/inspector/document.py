@@ -1,19 +1,15 @@
 """A recorded exchange as a row of the store: its columns, its line in a list, and a document of all there is.
 
 Knows recordings and canonical values; nothing of databases.  `restored.py` reads what is written here.
-Contract: nothing that is written holds a known secret.  Without content it holds no word of a client, a model or a
-provider: names of models, routes and of the client's own tools, numbers, times, verdicts, rules and kinds are all.
+Contract: nothing that is written holds a known secret.  What stands in a column is not written again (`bare.py` writes
+what is recorded without what was said).
 """
 
 from __future__ import annotations
 
 import base64
-import json
-import os
-import socket
-from collections.abc import Collection, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import fields
-from functools import lru_cache
 from hashlib import blake2b
 from typing import Any
 
@@ -21,129 +17,50 @@ import orjson
 
 from ...dialects.rows.record import to_record
 from ...dialects.spec import Dialect
-from ...memo import names_of, per_object
+from ...memo import per_object
 from ...providers.route import Route
-from ...redaction import redact_patterns
-from ...types import Report, Request, Response, ToolCall
-from ..recordings.table import DAY, StoredRow, without_nul
+from ...types import Request
+from ..recordings.table import DAY
 from ..recordings.writer import Made
 from ..telemetry.exchange_record import ExchangeRecord, UpstreamAttempt
-from .canonical import OPTIONS, encoded, messages_json, tools_json
+from .bare import FORM, attempt_fields, shown_address
+from .canonical import encoded, messages_json, plain_json, tools_json
+from .columns import clean, clean_name, stored_row
 from .line import marks_of, words_of
 from .pieces import FEW, Cut, Pieces, Place
-from .recording import Body, Hop, Recording, session_key
-from .redaction import blot, blotted, is_spelt_in, shown_url
+from .recording import Body, Hop, Recording
+from .redaction import blot, blotted, is_spelt_in
 
-FORM = 2
-"""Of the documents: a reader leaves alone what is of a later one."""
 BIG = 128 * 1024
 """Bytes of a text from which on it stands apart, once a day however often it was sent."""
-CLOSED = frozenset({
-    "mark", "strong", "place", "asked", "confirmed", "native", "repeats", "word", "tools", "box", "thought", "edits",
-    "habit",
-})  # fmt: skip
-"""Evidence whose values are words of ours, or kinds."""
 ROUTE = ("model", "strict", "doubt", "nonce", "prefix")
 
 
 def made(recording: Recording, namespace: str = "", pieces: Pieces | None = None) -> Made:
     """A sealed recording as it is stored, with all that was said; `pieces` are those of the texts before it."""
     exchange, spelt = recording.exchange or ExchangeRecord(), recording.spelt
-    columns = _columns(exchange, spelt)
-    document = _Document(recording, columns, pieces or Pieces())
-    columns |= {
-        "status": exchange.status or recording.status,
-        "began": recording.began,
-        "day": document.day,
-        "namespace": namespace,
-        "session": recording.session,
-        "marks": _barred(marks_of(exchange, recording.again)),
-        "content": 1,
-        "again": recording.again,
-        "size": sum([body.size for body in recording.bodies()]),
-    }
-    line = {**_line(columns, exchange), **words_of(recording)}
-    text = _text(line)
-    text = _text(blotted(line, spelt)) if is_spelt_in(text, spelt) else text
-    columns["line"], columns["document"] = text.decode("utf-8", "replace"), document.text().decode("utf-8", "replace")
-    columns["bodies"] = " ".join(document.bodies)
-    return Made(StoredRow(**columns), [(document.day, digest, text) for digest, text in document.apart.items()])
-
-
-def made_bare(exchange: ExchangeRecord, began: float, spelt: tuple[str, ...], namespace: str = "") -> Made:
-    """An exchange as it is stored without what was said; `spelt` are the secrets, in every spelling."""
-    tools = _offered(exchange)
-    found = marks_of(exchange)
-    row = _columns(exchange, spelt)
-    row |= {
-        "status": exchange.status,
-        "began": began,
-        "day": int(began // DAY),
-        "namespace": namespace,
-        "session": session_key(exchange),
-        "marks": _barred(found),
-    }
-    row["line"] = _text({**_line(row, exchange), **NOTHING_SAID, "calls": _called(exchange, tools)}).decode()
-    row["document"] = _text(_bare(row, exchange, tools, spelt)).decode()
-    return Made(StoredRow(**row))
-
-
-def _columns(exchange: ExchangeRecord, spelt: tuple[str, ...]) -> dict[str, Any]:
-    """The columns that say how an exchange went."""
-    used = exchange.response.usage if exchange.response is not None else None
-    place = exchange.place
-    return {
-        "seconds": exchange.seconds,
-        "first": exchange.first - exchange.begun if exchange.first is not None else -1.0,
-        "process": _process(os.getpid()),
-        "request_id": clean(exchange.request_id, spelt),
-        "owner": exchange.key,
-        "front": exchange.front,
-        "model": clean_name(exchange.model, spelt),
-        "route": f"{place.provider}/{clean_name(place.model, spelt)}" if place is not None else "",
-        "outcome": exchange.outcome,
-        "stream": int(exchange.stream),
-        "reasks": exchange.reasks,
-        "attempts": len(exchange.attempts),
-        "input_tokens": used.input if used is not None else 0,
-        "output_tokens": used.output if used is not None else 0,
-    }
-
-
-def _barred(marks: Sequence[str]) -> str:
-    return "|" + "".join([f"{mark}|" for mark in marks])
-
-
-def clean(text: str, spelt: tuple[str, ...]) -> str:
-    """A short text that a client chose: without secrets, as a column can hold it."""
-    if not text:
-        return ""
-    data = blot(redact_patterns(text[:LONGEST_NAME]).encode("utf-8", "replace"), spelt)
-    return without_nul(data.decode("utf-8", "replace"))
-
-
-@lru_cache(maxsize=256)
-def clean_name(text: str, spelt: tuple[str, ...]) -> str:
-    """The same of a model's name, which comes again and again."""
-    return clean(text, spelt)
-
-
-@lru_cache(maxsize=4)
-def _process(pid: int) -> str:
-    return f"{socket.gethostname()}:{pid}"
-
-
-def _offered(exchange: ExchangeRecord) -> frozenset[str]:
-    """The names of the tools that the first place was asked with."""
-    return names_of(exchange.attempts[0].request.tools) if exchange.attempts else frozenset()
-
-
-def _text(value: Any) -> bytes:
-    """JSON."""
-    try:
-        return orjson.dumps(value, _default, OPTIONS)
-    except TypeError:  # halves of characters, long integers
-        return json.dumps(value, default=_plain_default).encode()
+    document = _Document(recording, pieces or Pieces())
+    words = words_of(recording)
+    line = plain_json(words)
+    line = plain_json(blotted(words, spelt)) if is_spelt_in(line, spelt) else line
+    text = document.text().decode("utf-8", "replace")
+    row = stored_row(
+        exchange,
+        spelt,
+        began=recording.began,
+        request_id=clean(exchange.request_id, spelt),
+        marks=marks_of(exchange, recording.again),
+        line=line.decode("utf-8", "replace"),
+        document=text,
+        namespace=namespace,
+        session=recording.session,
+        status=recording.status,
+        content=1,
+        again=recording.again,
+        size=sum([body.size for body in recording.bodies()]),
+        bodies=" ".join(document.bodies),
+    )
+    return Made(row, [(document.day, digest, text) for digest, text in document.apart.items()])
 
 
 class _Document:
@@ -153,8 +70,8 @@ class _Document:
     client's key may be one of them (`ollama`).
     """
 
-    def __init__(self, recording: Recording, columns: Mapping[str, Any], pieces: Pieces) -> None:
-        self._recording, self._columns, self._pieces = recording, columns, pieces
+    def __init__(self, recording: Recording, pieces: Pieces) -> None:
+        self._recording, self._pieces = recording, pieces
         self._spelt: tuple[str, ...] = ()
         self.day = int(recording.began // DAY)
         self.apart: dict[str, str] = {}
@@ -165,15 +82,15 @@ class _Document:
         recording, exchange = self._recording, self._recording.exchange
         bodies = [self._body(body, what) for body, what in self._wires()]
         asked = self._asked(exchange.attempts) if exchange is not None else []
-        made = _text(self._whole(bodies, asked))
+        made = plain_json(self._whole(bodies, asked))
         if not is_spelt_in(made, recording.spelt):
             return made
         self._spelt = recording.spelt  # as it hardly ever is: each text by itself
-        return _text(self._whole(bodies, asked))
+        return plain_json(self._whole(bodies, asked))
 
     def _said(self, value: Any) -> Any:
         """Plain data without secrets."""
-        return orjson.Fragment(blot(_text(value), self._spelt)) if self._spelt else value
+        return orjson.Fragment(blot(plain_json(value), self._spelt)) if self._spelt else value
 
     def _canonical(self, value: Any) -> Any:
         """A canonical value in the form of `loop.journal.values`, without secrets."""
@@ -204,7 +121,8 @@ class _Document:
         recording, spelt = self._recording, self._recording.spelt
         if what is None or not recording.session:
             return Cut(text=blot(data, spelt))
-        place = Place(self._columns["owner"], what, recording.session)
+        owner = recording.exchange.key if recording.exchange is not None else ""
+        place = Place(owner, what, recording.session)
         return self._pieces.cut(self.day, place, data, spelt, self.apart)
 
     def _in_pieces(self, data: bytes, what: Hashable) -> dict[str, Any]:
@@ -236,7 +154,7 @@ class _Document:
         """A canonical request; its messages and tools come again with the next turn."""
         spelt = self._recording.spelt
         written: dict[str, Any] = {
-            "model": orjson.Fragment(blot(_text(request.model), spelt)),
+            "model": orjson.Fragment(blot(plain_json(request.model), spelt)),
             "messages": self._in_pieces(messages_json(request.messages), "messages"),
         }
         rest = {name: value for name, usual in REST.items() if (value := getattr(request, name)) != usual}
@@ -270,7 +188,10 @@ class _Document:
         attempts, response = exchange.attempts, exchange.response
         same = next((n for n, attempt in enumerate(attempts) if attempt.response is response), None)
         return {
-            **_head(exchange, self._columns["request_id"], self._columns["model"]),
+            "status": exchange.status,
+            "begun": exchange.begun,
+            "first": exchange.first,
+            "ended": exchange.ended,
             "error": self._said(str(exchange.error) if exchange.error is not None else ""),
             "response": self._canonical(response) if same is None or response is None else same,
             "attempts": [
@@ -285,7 +206,8 @@ class _Document:
         }
 
     def _attempt(self, attempt: UpstreamAttempt) -> dict[str, Any]:
-        written, failed = _attempt(attempt, clean_name(attempt.place.model, self._recording.spelt)), attempt.failure
+        model, failed = clean_name(attempt.place.model, self._recording.spelt), attempt.failure
+        written = attempt_fields(attempt, model)
         if failed is not None:
             written["failure"]["message"] = self._said(failed.message)
         return written
@@ -312,45 +234,8 @@ class _Document:
         }
 
 
-def _head(exchange: ExchangeRecord, request_id: str, model: str) -> dict[str, Any]:
-    return {
-        "request_id": request_id,
-        "model": model,
-        "front": exchange.front,
-        "key": exchange.key,
-        "stream": exchange.stream,
-        "status": exchange.status,
-        "begun": exchange.begun,
-        "first": exchange.first,
-        "ended": exchange.ended,
-        "outcome": exchange.outcome,
-    }
-
-
-def _attempt(attempt: UpstreamAttempt, model: str) -> dict[str, Any]:
-    """An asking without its words; `model` is the place's, without secrets."""
-    place, failed = attempt.place, attempt.failure
-    return {
-        "place": [place.provider, model, _address(place.address)],
-        "failure": {"kind": str(failed.kind), "status": failed.status, "message": ""} if failed is not None else None,
-        "number": attempt.number,
-        "reask": attempt.reask,
-        "besides": attempt.besides,
-        "operation": attempt.operation,
-        "begun": attempt.begun,
-        "ended": attempt.ended,
-    }
-
-
-@lru_cache(maxsize=256)
-def _address(url: str) -> str:
-    """An address of the configuration as it may be shown."""
-    return shown_url(url, ()) if url else ""
-
-
 REST = {each.name: each.default for each in fields(Request) if each.name not in {"model", "messages", "tools"}}
 """The other fields of a request, each with what it mostly is."""
-LONGEST_NAME = 200
 
 
 @per_object
@@ -358,11 +243,11 @@ def _route(route: Route) -> bytes:
     """What of a route is needed to read its answers again, as JSON; nothing of its keys."""
     provider = route.provider
     rows = [route.dialects] if isinstance(route.dialects, str | Dialect) else [*route.dialects]
-    return _text({
+    return plain_json({
         **{name: getattr(route, name) for name in ROUTE},
         "provider": provider.name,
         "codec": provider.codec,
-        "base_url": _address(route.base_url),
+        "base_url": shown_address(route.base_url),
         "tools": str(route.tools.value) if route.tools is not None else None,
         "dialects": [_dialect(row) for row in rows],
         "prompt_dialect": _dialect(route.prompt_dialect),
@@ -371,106 +256,3 @@ def _route(route: Route) -> bytes:
 
 def _dialect(row: str | Dialect) -> Any:
     return row if isinstance(row, str) else to_record(row)
-
-
-# ── without ──────────────────────────────────────────────────────────────────
-
-
-def _line(row: Mapping[str, Any], exchange: ExchangeRecord) -> dict[str, Any]:
-    """The line of a list, as `line.row` has it, but for what was said."""
-    return {
-        "session": row["session"],
-        "request_id": row["request_id"],
-        "front": row["front"],
-        "model": row["model"],
-        "route": row["route"],
-        "status": row["status"],
-        "outcome": row["outcome"],
-        "seconds": row["seconds"],
-        "reasks": row["reasks"],
-        "attempts": row["attempts"],
-        "at": row["began"],
-        "key": row["owner"],
-        "stream": exchange.stream,
-        "first": row["first"] if row["first"] >= 0 else None,
-        "tokens": [row["input_tokens"], row["output_tokens"]] if row["input_tokens"] or row["output_tokens"] else None,
-    }
-
-
-def _called(exchange: ExchangeRecord, tools: Collection[str]) -> list[str]:
-    """The client's own tools that were called."""
-    return [call.name for call in exchange.response.calls if call.name in tools] if exchange.response else []
-
-
-NOTHING_SAID = {"prompt": "", "answer": "", "error": "", "path": "", "again": 0, "size": 0}
-
-
-def _bare(
-    row: Mapping[str, Any], exchange: ExchangeRecord, tools: Collection[str], spelt: tuple[str, ...]
-) -> dict[str, Any]:
-    """The document: who was asked, how it went, and what was judged of the answers."""
-    answers = {id(answer): answer for answer in [exchange.response, *[each.response for each in exchange.attempts]]}
-    briefs = {key: _brief(answer, tools) for key, answer in answers.items()}
-    attempts = [
-        {**_attempt(attempt, clean_name(attempt.place.model, spelt)), "brief": briefs[id(attempt.response)]}
-        for attempt in exchange.attempts
-    ]
-    ran = [[[_name(call.name, tools), result.is_error] for call, result in each] for each in exchange.server_tools]
-    head = _head(exchange, row["request_id"], row["model"])
-    more = {"error": "", "attempts": attempts, "ran": ran, "brief": briefs[id(exchange.response)]}
-    return {"form": FORM, "exchange": {**head, **more}}
-
-
-def _brief(response: Response | None, tools: Collection[str]) -> dict[str, Any] | None:
-    """An answer without what it says: its calls with their verdicts, its issues by their kinds."""
-    if response is None:
-        return None
-    used = response.usage
-    counts = [used.input, used.output, used.cached, used.cache_written, used.reasoning] if used is not None else None
-    return {
-        "stop": response.stop.value if response.stop is not None else None,
-        "usage": counts,
-        "calls": [_brief_call(call, tools) for call in response.calls],
-        "doubtful": [_brief_call(call, tools) for call in response.doubtful],
-        "issues": [[issue.kind.value, _name(issue.name, tools)] for issue in response.issues],
-    }
-
-
-def _brief_call(call: ToolCall, tools: Collection[str]) -> dict[str, Any]:
-    report = call.report
-    return {"name": _name(call.name, tools), "report": _brief_report(report) if report is not None else None}
-
-
-def _name(name: str, tools: Collection[str]) -> str:
-    """A tool's name, where its client gave it: a model's own invention is what it said."""
-    return name if name in tools else ""
-
-
-def _brief_report(report: Report) -> dict[str, Any]:
-    known = {name: value for name, value in report.evidence.items() if name in CLOSED}
-    refusal = report.evidence.get("refusal")
-    if isinstance(refusal, Mapping):
-        known["refusal"] = {"kind": str(refusal.get("kind", "")), "message": ""}
-    return {
-        "dialect": report.dialect,
-        "span": report.span,
-        "tier": report.tier.value,
-        "verdict": report.verdict.value,
-        "rule": report.rule,
-        "edits": [edit.kind for edit in report.edits],
-        "evidence": known,
-    }
-
-
-def _default(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return dict(value)
-    if isinstance(value, str):
-        return str.__str__(value)
-    raise TypeError(type(value).__name__)
-
-
-def _plain_default(value: Any) -> Any:
-    if isinstance(value, orjson.Fragment):
-        return json.loads(orjson.dumps(value))
-    return _default(value)

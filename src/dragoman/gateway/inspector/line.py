@@ -7,11 +7,12 @@ on what a client, a peer or a model sent.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import compress
 from typing import Any
 
 from ...turn.reask import LOST
-from ...types import IssueKind, Verdict
-from ..telemetry.exchange_record import GONE, ExchangeRecord, reports
+from ...types import IssueKind, Response, Verdict
+from ..telemetry.exchange_record import GONE, ExchangeRecord
 from .recording import Recording
 from .redaction import blotted
 
@@ -94,34 +95,45 @@ def _short(text: str) -> str:
     return plain if len(plain) <= SHORT else f"{plain[:SHORT]}…"
 
 
+CALLS = "calls"
+MARKS = (
+    "failed", "client_closed", "reasked", "fallback", "tools run here", CALLS,
+    "mended", "refused", "quoted", "doubtful", "asked again",
+)  # fmt: skip
+
+
 def marks_of(exchange: ExchangeRecord, again: int = 0) -> list[str]:
     """What sets this exchange apart, in words that the page filters by; `again` is the number of what it repeats."""
-    found = {**_marks_of_outcome(exchange), **_marks_of_answers(exchange), "asked again": again > 0}
-    return [name for name in found if found[name]]
+    gone, error, response = exchange.status == GONE, exchange.error, exchange.response
+    answers, failed = [] if response is None else [response], False
+    for attempt in exchange.attempts:
+        failed = failed or attempt.failure is not None
+        if attempt.response is not None and attempt.response is not response:
+            answers.append(attempt.response)
+    hold = (
+        error is not None and not gone,
+        gone,
+        bool(exchange.attempts) and exchange.attempts[-1].reask > 0,
+        failed and error is None,
+        bool(exchange.server_tools),
+        *_judged(answers, response),
+        again > 0,
+    )
+    return [*compress(MARKS, hold)]
 
 
-def _marks_of_outcome(exchange: ExchangeRecord) -> dict[str, bool]:
-    failed = any([attempt.failure is not None for attempt in exchange.attempts])  # noqa: C419
-    return {
-        "failed": exchange.error is not None and exchange.status != GONE,
-        "client_closed": exchange.status == GONE,
-        "reasked": exchange.reasks > 0,
-        "fallback": failed and exchange.error is None,
-        "tools run here": bool(exchange.server_tools),
-        "calls": exchange.response is not None and bool(exchange.response.calls),
-    }
-
-
-def _marks_of_answers(exchange: ExchangeRecord) -> dict[str, bool]:
-    answers = [*[attempt.response for attempt in exchange.attempts], exchange.response]
-    known = {id(answer): answer for answer in answers if answer is not None}.values()
-    kinds = {issue.kind for answer in known for issue in answer.issues}
-    return {
-        "mended": Verdict.MENDED in {report.verdict for answer in known for report in reports(answer)},
-        "refused": bool(kinds & LOST),
-        "quoted": bool(kinds & QUOTES),
-        "doubtful": bool(kinds & SETTLED) or any(answer.doubtful for answer in known),
-    }
+def _judged(answers: Sequence[Response], given: Response | None) -> tuple[bool, bool, bool, bool, bool]:
+    """Does the answer that was given hold calls; was anything mended, refused, quoted, doubtful?"""
+    kinds, called, mended, doubtful = set[IssueKind](), False, False, False
+    for answer in answers:
+        doubtful = doubtful or bool(answer.doubtful)
+        for issue in answer.issues:
+            kinds.add(issue.kind)
+        for call in answer.calls:
+            called = called or answer is given
+            mended = mended or (call.report is not None and call.report.verdict is Verdict.MENDED)
+    doubtful = doubtful or not SETTLED.isdisjoint(kinds)
+    return called, mended, not LOST.isdisjoint(kinds), not QUOTES.isdisjoint(kinds), doubtful
 
 
 def session(name: str, recordings: Sequence[Recording]) -> dict[str, Any]:

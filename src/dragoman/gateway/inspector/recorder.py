@@ -62,6 +62,7 @@ class Recorder:
     size: int
     count: int
     shown: bool = True
+    adds_headers = False
     _blots = True
 
     def __init__(

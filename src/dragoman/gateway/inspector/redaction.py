@@ -31,6 +31,12 @@ def is_secret(name: str, value: str) -> bool:
     return _names_a_secret(name) and not value.isdigit() and bool(value)
 
 
+@lru_cache(maxsize=256)
+def _that_name_secrets(names: tuple[str, ...]) -> tuple[str, ...]:
+    """The same of the headers of a request: a client sends the same ones with all of its own."""
+    return tuple([name for name in names if _names_a_secret(name)])
+
+
 @lru_cache(maxsize=1024)
 def _names_a_secret(name: str) -> bool:
     return bool(NAMED.search(name)) and not COUNTS.search(name)
@@ -45,9 +51,8 @@ def without_scheme(value: str) -> str:
 def secrets_in(headers: Mapping[str, str], query: str = "") -> frozenset[str]:
     """What these headers and this query hold that must not be shown."""
     found: frozenset[str] = frozenset()
-    for name, value in headers.items():
-        if _names_a_secret(name):
-            found |= _secrets_of(name, value)
+    for name in _that_name_secrets(tuple(headers)):
+        found |= _secrets_of(name, headers[name])
     if query:
         found |= {value for name, value in parse_qsl(query) if is_secret(name, value) and len(value) >= SHORTEST}
     return found

@@ -39,9 +39,10 @@ from ...types import (
     Usage,
     Verdict,
 )
-from ..recordings.table import Recorded
+from ..recordings.table import Recorded, StoredRow
 from ..telemetry.exchange_record import ExchangeRecord, UpstreamAttempt
-from .document import FORM, REST, ROUTE
+from .bare import CHAT, FORM
+from .document import REST, ROUTE
 from .recording import Body, Hop, Recording
 
 UNREADABLE = "exchange {number} cannot be read ({error}); it was stored by another version of Dragoman"
@@ -76,6 +77,8 @@ def document_of(stored: Recorded) -> dict[str, Any]:
             request["tools"] = json.loads(f"[{stored.apart.get(request.get('tools', ''), '')}]")
     if isinstance(exchange.get("response"), int):
         exchange["response"] = attempts[exchange["response"]]["response"]
+    if isinstance(exchange.get("brief"), int):
+        exchange["brief"] = attempts[exchange["brief"]]["brief"]
     return written
 
 
@@ -126,7 +129,7 @@ def _recording(stored: Recorded, written: Mapping[str, Any]) -> Recording:
     )
     recording.query, recording.headers = written.get("query", ""), written.get("headers") or NOTHING
     recording.status, recording.response_headers = row.status, written.get("response_headers") or NOTHING
-    recording.exchange = exchange = _exchange(written.get("exchange"))
+    recording.exchange = exchange = _exchange(written.get("exchange"), row)
     recording.request = _body(written.get("request"))
     recording.response = _body(written.get("response"))
     attempts = exchange.attempts if exchange is not None else []
@@ -145,17 +148,19 @@ def _body(written: Mapping[str, Any] | None) -> Body:
     return Body.kept(data, pieces, written["size"], cut=written.get("cut", False))
 
 
-def _exchange(written: Mapping[str, Any] | None) -> ExchangeRecord | None:
+def _exchange(written: Mapping[str, Any] | None, row: StoredRow) -> ExchangeRecord | None:
     if written is None:
         return None
+    columns = {name: getattr(row, name) for name in ("request_id", "front", "model", "status", "outcome")}
+    head = {**columns, "key": row.owner, "stream": bool(row.stream), **written}  # of forms 1 and 2: written once more
     plain = ("request_id", "front", "key", "model", "stream", "status", "begun", "first", "ended")
     record = ExchangeRecord(
-        **{name: written[name] for name in plain},
+        **{name: head[name] for name in plain},
         attempts=[_attempt(each) for each in written["attempts"]],
         server_tools=_ran(written),
         response=_response(written),
     )
-    record.error = _error(written["outcome"], written["error"], record.status)
+    record.error = _error(head["outcome"], written.get("error", ""), record.status)
     return record
 
 
@@ -173,15 +178,19 @@ def _kind(word: str) -> ErrorKind:
 
 
 def _attempt(written: Mapping[str, Any]) -> UpstreamAttempt:
-    place, failed = Place(*written["place"]), written["failure"]
+    place, failed = Place(*written["place"]), written.get("failure")
     request = written.get("request")
     made = UpstreamAttempt(place, request_of(request) if request else Request(model=place.model))
-    for name in ("number", "reask", "besides", "operation", "begun", "ended"):
-        setattr(made, name, written[name])
+    for name, usual in USUAL.items():
+        setattr(made, name, written.get(name, usual))
     made.response = _response(written)
     if failed is not None:
         made.failure = ProviderError(failed["message"], status=failed["status"], kind=_kind(failed["kind"]))
     return made
+
+
+USUAL: Mapping[str, Any] = {"number": 1, "reask": 0, "besides": "", "operation": CHAT, "begun": 0.0, "ended": 0.0}
+"""What an attempt mostly is."""
 
 
 def _response(written: Mapping[str, Any]) -> Response | None:
@@ -190,12 +199,13 @@ def _response(written: Mapping[str, Any]) -> Response | None:
     if brief is None:
         found = canonical(written.get("response"))
         return found if isinstance(found, Response) else None
+    stop, usage = brief.get("stop"), brief.get("usage")
     return Response(
-        message=Message("assistant", [_call(each) for each in brief["calls"]]),
-        stop=Stop(brief["stop"]) if brief["stop"] is not None else None,
-        usage=Usage(**dict(zip(USED, brief["usage"], strict=True))) if brief["usage"] is not None else None,
-        issues=tuple(Issue(kind=IssueKind(kind), message="", name=name) for kind, name in brief["issues"]),
-        doubtful=tuple(_call(each) for each in brief["doubtful"]),
+        message=Message("assistant", [_call(each) for each in brief.get("calls", ())]),
+        stop=Stop(stop) if stop is not None else None,
+        usage=Usage(**dict(zip(USED, usage, strict=True))) if usage is not None else None,
+        issues=tuple(Issue(kind=IssueKind(kind), message="", name=name) for kind, name in brief.get("issues", ())),
+        doubtful=tuple(_call(each) for each in brief.get("doubtful", ())),
     )
 
 
@@ -223,7 +233,7 @@ def _report(written: Mapping[str, Any]) -> Report:
 def _ran(written: Mapping[str, Any]) -> list[tuple[tuple[ToolCall, ToolResult], ...]]:
     """What server tools did."""
     if "ran" not in written:
-        return list(canonical(written["server_tools"]) or ())
+        return list(canonical(written.get("server_tools")) or ())
     return [
         tuple((ToolCall(id="", name=name), ToolResult(call_id="", name=name, is_error=failed)) for name, failed in each)
         for each in written["ran"]

@@ -8,7 +8,6 @@ nothing waits for it but the page.
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Awaitable, Callable, Mapping
 from threading import Lock
 from typing import Any, TypeVar
@@ -22,6 +21,7 @@ from ..http.endpoints import ACCESS
 from ..recordings.store import Line, RecordingStore, Session
 from ..recordings.table import Query
 from .api import FORGOTTEN, WAS_CUT, Inspector, Missing, keys_of
+from .columns import fields_of
 from .recorder import AGAIN, once, sent_nowhere
 from .recording import Recording
 from .restored import restored
@@ -118,8 +118,8 @@ def _owner(scope: Scope) -> str | None:
 
 def _row(line: Line) -> dict[str, Any]:
     marks = [mark for mark in line.marks.split("|") if mark]
-    fields: dict[str, Any] = json.loads(line.line)
-    return {**fields, "number": line.number, "version": 1, "live": False, "content": line.content, "marks": marks}
+    shown = {"number": line.number, "version": 1, "live": False, "content": bool(line.content), "marks": marks}
+    return {**fields_of(line), **shown}
 
 
 def _session(found: Session) -> dict[str, Any]:

@@ -15,7 +15,8 @@ from ..http.asgi import Scope
 from ..recordings.store import RecordingStore
 from ..recordings.writer import MOST_BYTES, Made, Writer
 from ..telemetry.exchange_record import ExchangeRecord, UpstreamAttempt
-from .document import made, made_bare
+from .bare import made_bare
+from .document import made
 from .pieces import Pieces
 from .recorder import CURRENT, Endpoint, Recorder, Upstreams
 from .recording import Body, Recording

@@ -13,14 +13,15 @@ from typing import Any
 from .store import Line, Session
 from .table import Query, Recorded, bodies, listed, made, one, sessions, whole
 
+SHORT = ", ".join(["id", *Line._fields[1:]])
+
 
 class StoreReader(ABC):
     """What a store answers; each database says how it is asked."""
 
     def lines(self, query: Query) -> list[Line]:
         """Rows of a list."""
-        found = self._asked(*listed(query))
-        return [Line(int(n), began, line, marks, bool(content)) for n, began, line, marks, content in found]
+        return [Line._make(values) for values in self._asked(*listed(query, SHORT))]
 
     def rows(self, query: Query) -> list[Recorded]:
         """The same with all there is."""

@@ -10,6 +10,8 @@ import os
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import lru_cache
+from itertools import chain
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -40,8 +42,10 @@ CREATE TABLE IF NOT EXISTS {BODIES} (
 COMMIT;
 """
 MANNERS = "PRAGMA synchronous=NORMAL; PRAGMA secure_delete=ON; PRAGMA journal_size_limit=4194304;"
-INSERT = f"INSERT INTO {EXCHANGES} ({NAMES}) VALUES ({', '.join('?' * len(COLUMNS))})"
-APART = f"INSERT OR IGNORE INTO {BODIES} (day, hash, body) VALUES (?, ?, ?)"
+INSERT = f"INSERT INTO {EXCHANGES} ({NAMES}) VALUES"
+APART = f"INSERT OR IGNORE INTO {BODIES} (day, hash, body) VALUES"
+AT_ONCE = (32, 8, 1)
+"""Rows written by one statement: each statement lets others run, which costs more than the row."""
 AGED = [f"DELETE FROM {table} WHERE rowid IN (SELECT rowid FROM {table} WHERE day < ? LIMIT {SOME})"
         for table in (EXCHANGES, BODIES)]  # fmt: skip
 AWAY = "the file of recordings {path} cannot be used: {error}; see that its disk has room and that it may be written"
@@ -63,8 +67,8 @@ class SqliteStore(StoreReader):
     def write(self, rows: Sequence[StoredRow], apart: Sequence[tuple[int, str, str]]) -> None:
         """Add these, all or none."""
         with self._transaction() as database:
-            database.executemany(APART, apart)
-            database.executemany(INSERT, rows)
+            _insert(database, APART, apart)
+            _insert(database, INSERT, rows)
 
     def maintain(self, day: int, days: int) -> None:
         """Let go of what is older than `days` before `day`."""
@@ -128,6 +132,21 @@ class SqliteStore(StoreReader):
         if self._database is None:
             self._database, self._process = _open(self.path), os.getpid()
         return self._database
+
+
+def _insert(database: sqlite3.Connection, text: str, rows: Sequence[tuple[Any, ...]]) -> None:
+    """Add these rows, as many of them by one statement as SQLite takes values for (999 before 3.32)."""
+    at = 0
+    for count in AT_ONCE:
+        for end in range(at + count, len(rows) + 1, count):
+            some, at = rows[at:end], end
+            database.execute(_statement(text, len(some[0]), count), [*chain.from_iterable(some)])
+
+
+@lru_cache(maxsize=16)
+def _statement(text: str, columns: int, rows: int) -> str:
+    row = f"({', '.join('?' * columns)})"
+    return f"{text} {', '.join([row] * rows)}"
 
 
 _PARENTS: list[sqlite3.Connection] = []

@@ -34,13 +34,28 @@ class Rejected(DragomanError):
 
 
 class Line(NamedTuple):
-    """A row of a list: its number, when it began, its fields as JSON, its marks, and whether content was recorded."""
+    """A row of a list: its number, and columns as `StoredRow` has them; `line` is what no other holds, as JSON."""
 
     number: int
     began: float
     line: str
     marks: str
     content: bool
+    session: str
+    request_id: str
+    owner: str
+    front: str
+    model: str
+    route: str
+    status: int
+    outcome: str
+    stream: int
+    seconds: float
+    first: float
+    reasks: int
+    attempts: int
+    input_tokens: int
+    output_tokens: int
 
 
 class Session(NamedTuple):

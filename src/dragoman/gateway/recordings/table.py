@@ -28,7 +28,7 @@ class StoredRow(NamedTuple):
     owner         the name of the client's key;  session  a digest of what it belongs to
     marks         words to filter by, each between bars (`|mended|refused|`)
     content       1 where the document holds what was said, else 0;  size  bytes of both wires
-    line          the row of a list, as JSON;  document  all there is of the exchange, as JSON
+    line          what a list shows and no other column holds, as JSON;  document  the same of all there is
     bodies        hashes of the bodies that stand apart, with spaces between
     """
 
@@ -72,9 +72,8 @@ class Recorded:
 COLUMNS: Mapping[str, str] = {name: kind.__name__ for name, kind in get_type_hints(StoredRow).items()}
 """Column → Python's word for its type."""
 NAMES = ", ".join(COLUMNS)
-SHORT = "id, began, line, marks, content"
-"""What a list shows of a row."""
-SPACED = " "
+NAMED = " || ' ' || ".join(("line", "request_id", "owner", "front", "model", "route", "session", "outcome"))
+"""Where words may stand in a row but in its document."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,7 +126,7 @@ class Query:
 
 
 PLACES = 2
-"""Columns of a row in which words may stand, in each spelling."""
+"""Texts of a row in which words may stand, in each spelling."""
 
 
 def spelt(words: str) -> list[str]:
@@ -142,9 +141,9 @@ def _anyone(text: str, needles: Sequence[str]) -> str:
 
 
 def _found(needles: Sequence[str]) -> str:
-    """Holds where one of them stands in the line, the document or a body that stands apart (`_matching`)."""
+    """Holds where one of them stands in a column, the document or a body that stands apart (`_matching`)."""
     apart = "EXISTS (SELECT 1 FROM found f WHERE f.day = r.day AND {position}(r.bodies, f.hash) > 0)"
-    return f"({_anyone('line', needles)} OR {_anyone('document', needles)} OR (bodies <> '' AND {apart}))"
+    return f"({_anyone(NAMED, needles)} OR {_anyone('document', needles)} OR (bodies <> '' AND {apart}))"
 
 
 def _matching(query: Query) -> tuple[str, list[Any]]:
@@ -157,7 +156,7 @@ def _matching(query: Query) -> tuple[str, list[Any]]:
     return f"WITH found {{once}} ({found}) ", [*since, *needles]
 
 
-def listed(query: Query, columns: str = SHORT) -> tuple[str, list[Any]]:
+def listed(query: Query, columns: str) -> tuple[str, list[Any]]:
     """The rows of a list."""
     (head, first), (where, values) = _matching(query), query.where()
     if query.before:
