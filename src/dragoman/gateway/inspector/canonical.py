@@ -62,6 +62,8 @@ def encoded(value: Any) -> bytes:
             return data
     except TypeError:  # long integers, halves of characters
         pass
+    finally:
+        del plain  # which knows itself, and were garbage that is collected late
     try:
         return encode(value).encode()
     except TypeError:

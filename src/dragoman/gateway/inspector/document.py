@@ -109,7 +109,7 @@ class _Document:
     def _body(self, body: Body, what: Hashable) -> dict[str, Any]:
         """A body: its text, or base64 where it is none."""
         data = body.data
-        written: dict[str, Any] = {"size": body.size, "pieces": body.pieces}
+        written: dict[str, Any] = {"size": body.size, "pieces": body.times}
         if body.is_cut:
             written["cut"] = True
         try:

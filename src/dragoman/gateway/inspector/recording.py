@@ -34,13 +34,15 @@ OBJECTS = 4
 class Body:
     """The bytes of one body, and when each piece of them came (seconds since the exchange began, and its end)."""
 
-    __slots__ = ("_most", "_pieces", "pieces", "size")
+    __slots__ = ("_most", "_pieces", "size", "times")
     size: int
+    times: list[float]
+    """When each piece came and where it ends, by turns: a pair for each were so much more for the garbage collector."""
 
     def __init__(self, most: int) -> None:
         self._most = most
         self._pieces: list[bytes] = []
-        self.pieces: list[tuple[float, int]] = []
+        self.times = []
         self.size = 0
 
     def add(self, data: bytes, at: float) -> int:
@@ -52,16 +54,22 @@ class Body:
             size = len(data)
         if size:
             self._pieces.append(bytes(data))
-            self.pieces.append((at, self.size + size))
+            self.times += (at, self.size + size)
         self.size = end
         return size
 
     @classmethod
-    def kept(cls, data: bytes, pieces: list[tuple[float, int]], size: int, *, cut: bool) -> Body:
+    def kept(cls, data: bytes, times: list[float], size: int, *, cut: bool) -> Body:
         """A body of which this was kept, out of `size` bytes."""
         body = cls(len(data) if cut else size)
-        body._pieces, body.pieces, body.size = [data], pieces, size
+        body._pieces, body.times, body.size = [data], times, size
         return body
+
+    @property
+    def pieces(self) -> list[tuple[float, int]]:
+        """When each piece came (seconds since the exchange began), and its end."""
+        times = self.times
+        return [*zip(times[::2], map(int, times[1::2]), strict=True)]
 
     @property
     def data(self) -> bytes:
@@ -81,7 +89,7 @@ class Body:
 
     def withhold(self, why: bytes) -> None:
         """Keep nothing of it but why, or what was made of it."""
-        self._pieces, self.pieces = [why], [(self.pieces[0][0] if self.pieces else 0.0, len(why))]
+        self._pieces, self.times = [why], [self.times[0] if self.times else 0.0, len(why)]
 
 
 @dataclass(slots=True, eq=False, kw_only=True)

@@ -90,7 +90,7 @@ def _streamed(codec: Codec, body: Body) -> Iterator[tuple[float, Event]]:
 
 
 def _whole(codec: Codec, body: Body) -> Iterator[tuple[float, Event]]:
-    at = body.pieces[-1][0] if body.pieces else 0.0
+    at = body.times[-2] if body.times else 0.0
     yield from ((at, event) for event in replay(codec.decode_response(read_object(body.data))))
 
 

@@ -11,6 +11,7 @@ import base64
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 from ...dialects.rows.record import from_record
@@ -144,8 +145,9 @@ def _body(written: Mapping[str, Any] | None) -> Body:
     if written is None:
         return Body(0)
     data = base64.b64decode(written["base64"]) if "base64" in written else written["text"].encode()
-    pieces = [(at, end) for at, end in written["pieces"]]
-    return Body.kept(data, pieces, written["size"], cut=written.get("cut", False))
+    pieces = written["pieces"]
+    times = [*chain(*pieces)] if pieces and isinstance(pieces[0], list) else pieces  # of forms 1 and 2: pairs
+    return Body.kept(data, times, written["size"], cut=written.get("cut", False))
 
 
 def _exchange(written: Mapping[str, Any] | None, row: StoredRow) -> ExchangeRecord | None:

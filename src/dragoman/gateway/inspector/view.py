@@ -164,7 +164,7 @@ def _hop(hop: Hop, number: int, asked: Request | None) -> dict[str, Any]:
         "begun": hop.begun,
         "opened": hop.opened,
         "ended": hop.ended,
-        "first": hop.got.pieces[0][0] if hop.got.pieces else None,
+        "first": hop.got.times[0] if hop.got.times else None,
         "error": hop.error,
         "sizes": [hop.sent.size, hop.got.size],
         "refusal": "" if answer is not None else _decoded(hop.got)[:4000],
@@ -378,7 +378,7 @@ def wire(recording: Recording, body: Body) -> dict[str, Any]:
         return {"text": WITHHELD.decode(), "size": body.size, "cut": body.is_cut, "count": 0, "pieces": []}
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
     start, at, text, pieces = 0, 0, list[str](), list[tuple[float, int]]()
-    for seconds, end in tuple(body.pieces):
+    for seconds, end in body.pieces:
         text.append(decoder.decode(body.data[start:end]))
         at += len(text[-1])
         start = end
