@@ -29,45 +29,51 @@ PLAIN = frozenset({str, int, float, bool, type(None), dict, list})
 
 def encoded(value: Any) -> bytes:
     """`value` as JSON."""
-    count = 0
-
-    def plain(each: Any) -> Any:
-        nonlocal count
-        kind: Any = type(each)
-        record = RECORD[kind]
-        if record is not None:
-            count += 1
-            made = {MARK: record.name}
-            for name, one, default in zip(record.names, record.values(each), record.defaults, strict=True):
-                if one is not default:
-                    made[name] = one if type(one) in PLAIN else plain(one)
-            return made
-        if kind in PLAIN:
-            return each
-        count += 1
-        if isinstance(each, tuple):
-            return {MARK: "tuple", "is": [one if type(one) in PLAIN else plain(one) for one in each]}
-        if isinstance(each, Enum):
-            return {MARK: kind.__name__, "is": each.value}
-        if kind is WireFields:
-            return {MARK: "wire", "api": each.api, "is": dict(each)}
-        count -= 1
-        if isinstance(each, Mapping):
-            return dict(each)
-        raise TypeError(kind)
-
+    plain = _Plain()
     try:
-        data = orjson.dumps(plain(value), plain, OPTIONS)
-        if data.count(MARKED) == count:  # else somebody's own field has that name
+        data = orjson.dumps(plain.of(value), plain.of, OPTIONS)
+        if data.count(MARKED) == plain.marks:  # else somebody's own field has that name
             return data
     except TypeError:  # long integers, halves of characters
         pass
-    finally:
-        del plain  # which knows itself, and were garbage that is collected late
     try:
         return encode(value).encode()
     except TypeError:
         return b"null"
+
+
+class _Plain:
+    """Plain data of canonical values, and how many marks are in it."""
+
+    __slots__ = ("marks",)
+
+    def __init__(self) -> None:
+        self.marks = 0
+
+    def of(self, each: Any) -> Any:
+        """Plain data of one value; what is in it may be such a value still."""
+        kind: Any = type(each)
+        record = RECORD[kind]
+        if record is not None:
+            self.marks += 1
+            made = {MARK: record.name}
+            for name, one, default in zip(record.names, record.values(each), record.defaults, strict=True):
+                if one is not default:
+                    made[name] = one if type(one) in PLAIN else self.of(one)
+            return made
+        if kind in PLAIN:
+            return each
+        self.marks += 1
+        if isinstance(each, tuple):
+            return {MARK: "tuple", "is": [one if type(one) in PLAIN else self.of(one) for one in each]}
+        if isinstance(each, Enum):
+            return {MARK: kind.__name__, "is": each.value}
+        if kind is WireFields:
+            return {MARK: "wire", "api": each.api, "is": dict(each)}
+        self.marks -= 1
+        if isinstance(each, Mapping):
+            return dict(each)
+        raise TypeError(kind)
 
 
 def plain_json(value: Any) -> bytes:

@@ -26,6 +26,7 @@ from ..telemetry.exchange_record import ExchangeRecord, UpstreamAttempt
 from .bare import FORM, attempt_fields, shown_address
 from .canonical import encoded, messages_json, plain_json, tools_json
 from .columns import clean, clean_name, stored_row
+from .frames import folded
 from .line import marks_of, words_of
 from .pieces import FEW, Cut, Pieces, Place
 from .recording import Body, Hop, Recording
@@ -126,15 +127,21 @@ class _Document:
         return self._pieces.cut(self.day, place, data, spelt, self.apart)
 
     def _in_pieces(self, data: bytes, what: Hashable) -> dict[str, Any]:
-        """A text: what is new, and the hashes of what stands before and behind it; what is big stands apart as well."""
+        """A text: what is new, and the hashes of what stands before and behind it; what is big stands apart as well.
+
+        Of what never comes again frames that are alike are written once.
+        """
         if len(data) < FEW:
             return {"text": blot(data, self._recording.spelt).decode()}
         cut = self._cut(data, what)
-        before, text = cut.before, cut.text.decode()
-        if len(cut.text) >= BIG and "\0" not in text:
-            digest = blake2b(cut.text, digest_size=16).hexdigest()
+        new, joint = folded(cut.text) if what is None else (cut.text, b"")
+        before, text = cut.before, new.decode()
+        if len(new) >= BIG and "\0" not in text:
+            digest = blake2b(new, digest_size=16).hexdigest()
             self.apart[digest], before, text = text, (*before, digest), ""
         written: dict[str, Any] = {"text": text}
+        if joint:
+            written["joint"] = joint.decode()
         if before:
             written["before"] = before
         if cut.behind:
@@ -186,7 +193,7 @@ class _Document:
 
     def _exchange(self, exchange: ExchangeRecord, asked: Sequence[Any]) -> dict[str, Any]:
         attempts, response = exchange.attempts, exchange.response
-        same = next((n for n, attempt in enumerate(attempts) if attempt.response is response), None)
+        same = next((n for n, attempt in enumerate(attempts) if attempt.response == response), None)
         return {
             "status": exchange.status,
             "begun": exchange.begun,

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import NamedTuple
 
+from .frames import same_start
 from .redaction import blot, is_spelt_in, longest
 
 HELD = 32 * 1024 * 1024
@@ -205,9 +206,7 @@ def _alike(base: _Held, data: bytes) -> int:
             low = middle
         else:
             high = middle
-    size = high - low
-    differ = int.from_bytes(data[low:high]) ^ int.from_bytes(other[low:high])
-    return low + size - (differ.bit_length() + 7) // 8
+    return low + same_start(data[low:high], other[low:high])
 
 
 def _closing(base: _Held, data: bytes, after: int, reach: int) -> int:

@@ -207,9 +207,10 @@ class Recording:
 
     def on_response_head(self, status: int, headers: Mapping[str, str]) -> None:
         """The head of our answer."""
-        self.status = status
-        self.response_headers = shown_headers(headers, self.secrets) if self.blots else headers
-        self.note()
+        self.status, self.response_headers = status, headers
+        if self.blots:
+            self.response_headers = shown_headers(headers, self.secrets)
+            self.note()
 
     def on_response_data(self, data: bytes) -> None:
         """More of our answer."""
@@ -249,8 +250,10 @@ class Recording:
     def on_upstream_head(self, hop: Hop, opened: Opened) -> None:
         """The provider answers."""
         hop.status, hop.opened = opened.status, self.clock() - self.start
-        hop.got_headers = shown_headers(opened.headers, self.secrets) if self.blots else opened.headers
-        self.note()
+        hop.got_headers = opened.headers
+        if self.blots:
+            hop.got_headers = shown_headers(opened.headers, self.secrets)
+            self.note()
 
     def on_upstream_data(self, hop: Hop, data: bytes) -> None:
         """More of the provider's answer; b"" is its end."""

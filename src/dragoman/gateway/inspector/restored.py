@@ -44,6 +44,7 @@ from ..recordings.table import Recorded, StoredRow
 from ..telemetry.exchange_record import ExchangeRecord, UpstreamAttempt
 from .bare import CHAT, FORM
 from .document import REST, ROUTE
+from .frames import unfolded
 from .recording import Body, Hop, Recording
 
 UNREADABLE = "exchange {number} cannot be read ({error}); it was stored by another version of Dragoman"
@@ -86,7 +87,8 @@ def document_of(stored: Recorded) -> dict[str, Any]:
 def _joined(written: Mapping[str, Any], apart: Mapping[str, str]) -> str:
     """A text, of its pieces."""
     before = [apart.get(digest, "") for digest in written.get("before", ())]
-    return "".join([*before, written["text"], apart.get(written.get("behind", ""), "")])
+    text = "".join([*before, written["text"], apart.get(written.get("behind", ""), "")])
+    return unfolded(text, written.get("joint", ""))
 
 
 def response_in(document: Mapping[str, Any]) -> Response | None:

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
+from functools import lru_cache
 from itertools import product
+from operator import attrgetter
 from typing import Any
 
 import psycopg
@@ -21,7 +23,7 @@ from psycopg import errors
 from ...redaction import redact
 from .reader import StoreReader
 from .store import Rejected, Unavailable
-from .table import BODIES, COLUMNS, DAY, EXCHANGES, NAMES, NUMBERS, StoredRow
+from .table import BODIES, COLUMNS, DAY, EXCHANGES, NUMBERS, StoredRow
 
 AHEAD = 2
 """Days for which there are partitions before they begin."""
@@ -54,9 +56,6 @@ APART = f"""
 INSERT INTO {BODIES} (day, hash, body) SELECT * FROM unnest(%b::bigint[], %b::text[], %b::text[])
 ON CONFLICT DO NOTHING
 """
-COPY = f"COPY {EXCHANGES} ({NAMES}) FROM STDIN (FORMAT BINARY)"
-HEADER, TRAILER = b"PGCOPY\n\xff\r\n\0" + bytes(8), b"\xff\xff"
-"""Of PostgreSQL's binary form of COPY (its manual, COPY, File Formats)."""
 AWAY = "the database of recordings cannot be used: {error}; see that it runs, has room, and lets {user} in"
 
 
@@ -190,33 +189,35 @@ def _day(written: str) -> int:
 # ── COPY ─────────────────────────────────────────────────────────────────────
 
 
+COUNTED = [name for name, kind in COLUMNS.items() if kind != "str"]
+COMMON = ["namespace", "process", "owner", "front", "model", "route", "outcome", "marks"]
+"""Texts that come again and again."""
+OWN = [name for name, kind in COLUMNS.items() if kind == "str" and name not in COMMON]
+ORDER = [*COUNTED, *COMMON, *OWN]
+"""Of the columns in COPY: numbers first, which are packed together."""
+COPY = f"COPY {EXCHANGES} ({', '.join(ORDER)}) FROM STDIN (FORMAT BINARY)"
+HEADER, TRAILER = b"PGCOPY\n\xff\r\n\0" + bytes(8), b"\xff\xff"
+"""Of PostgreSQL's binary form of COPY (its manual, COPY, File Formats)."""
+_NUMBERS = struct.Struct("!h" + "".join("iq" if COLUMNS[name] == "int" else "id" for name in COUNTED))
+_LENGTH = struct.Struct("!i")
+_counted, _common, _own = attrgetter(*COUNTED), attrgetter(*COMMON), attrgetter(*OWN)
+
+
 def packed(rows: Sequence[StoredRow]) -> bytes:
-    """The rows in the binary form of COPY.  Some microseconds a row: psycopg's own takes three times that."""
-    pieces = [HEADER]
-    count = struct.pack("!h", len(COLUMNS))
+    """The rows in the binary form of COPY, in `ORDER`.  Two microseconds a row: psycopg's own takes tens."""
+    pieces, numbers = [HEADER], [len(ORDER), *[8] * (2 * len(COUNTED))]
     for row in rows:
-        pieces.append(count)
-        for write, value in zip(WRITERS, row, strict=True):
-            write(pieces, value)
+        numbers[2::2] = _counted(row)
+        pieces.append(_NUMBERS.pack(*numbers))
+        pieces += map(_again, _common(row))
+        pieces += map(_text, _own(row))
     pieces.append(TRAILER)
     return b"".join(pieces)
 
 
-_INTEGER, _FLOAT, _LENGTH = struct.Struct("!iq"), struct.Struct("!id"), struct.Struct("!i")
-
-
-def _integer(pieces: list[bytes], value: int) -> None:
-    pieces.append(_INTEGER.pack(8, value))
-
-
-def _float(pieces: list[bytes], value: float) -> None:
-    pieces.append(_FLOAT.pack(8, value))
-
-
-def _text(pieces: list[bytes], value: str) -> None:
+def _text(value: str) -> bytes:
     data = value.encode("utf-8", "replace")
-    pieces += (_LENGTH.pack(len(data)), data)
+    return _LENGTH.pack(len(data)) + data
 
 
-BY_KIND: dict[str, Callable[[list[bytes], Any], None]] = {"int": _integer, "float": _float, "str": _text}
-WRITERS = [BY_KIND[kind] for kind in COLUMNS.values()]
+_again = lru_cache(maxsize=1024)(_text)
