@@ -1,12 +1,14 @@
 """Real Redis servers, started and ended by the test that asks for them; without files, on a socket of its folder.
 
-`skip_without` says where there is none: `apt-get install redis-server`, `pip install redis`.
+`REDIS_SERVER` names the program where it is not the one on the path, as of a Valkey beside a Redis.  `skip_without` says
+where there is none: `apt-get install redis-server`, `pip install redis`.
 """
 
 from __future__ import annotations
 
 import contextlib
 import importlib.util
+import os
 import shutil
 import signal
 import socket
@@ -18,7 +20,7 @@ import pytest
 
 from tests.support.clocks import LONG, until
 
-PROGRAM = shutil.which("redis-server") or shutil.which("valkey-server") or ""
+PROGRAM = os.environ.get("REDIS_SERVER") or shutil.which("redis-server") or shutil.which("valkey-server") or ""
 CLIENT = shutil.which("redis-cli") or shutil.which("valkey-cli") or ""
 skip_without = pytest.mark.skipif(
     not (PROGRAM and CLIENT and importlib.util.find_spec("redis")),
