@@ -115,6 +115,14 @@ def test_a_call_behind_a_fence_full_of_marks_is_read(noise: str) -> None:
     assert parsed == fed(text, 7)
 
 
+@pytest.mark.parametrize("noise", ["</s> ", "<tool_call> ", CALL + "\n"])
+def test_a_call_right_behind_a_fence_full_of_marks_runs(noise: str) -> None:
+    text = "See:\n```xml\n" + noise * 2_500 + "\n```\n" + CALL
+    parsed = parse(text, tools=[TOOL])
+    assert [call.name for call in parsed.calls] == ["ping"]
+    assert parsed == fed(text, 5)
+
+
 def test_a_call_quoted_behind_many_marks_in_a_fence_is_no_call() -> None:
     text = "See:\n```\n" + "</s> " * 2_000 + "\n" + CALL + "\n```\nThat is all."
     parsed = parse(text, tools=[TOOL])

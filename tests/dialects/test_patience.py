@@ -63,6 +63,56 @@ def test_calls_that_cannot_be_read_wear_it_out_sooner() -> None:
     assert parse(broken * 40 + CALL, tools=TOOLS).calls
 
 
+def test_hundreds_of_calls_in_one_message_all_run() -> None:
+    calls = [CALL.replace('"a"', f'"a{n}"') for n in range(900)]
+    text = "\n".join(calls)
+    parsed = parse(text, tools=TOOLS)
+    assert [call.arguments["host"] for call in parsed.calls] == [f"a{n}" for n in range(900)]
+    assert not parsed.issues
+
+
+def test_calls_behind_more_than_anybody_makes_are_told_of_as_text() -> None:
+    text = "\n".join(CALL.replace('"a"', f'"a{n}"') for n in range(3000))
+    parsed = parse(text, tools=TOOLS)
+    ran = len(parsed.calls)
+    assert 1000 < ran < 1300
+    assert parsed.issues[-1].kind is IssueKind.NOISE
+    assert f'"a{ran}"' in parsed.text
+    assert f'"a{ran - 1}"' not in parsed.text
+    assert parsed == fed(text)
+
+
+@pytest.mark.parametrize(
+    ("head", "one", "tail"),
+    [
+        ("[", '{"name": "ping", "arguments": {"host": "a"}}, ', "]"),
+        ("[", 'ping(host="a"), ', "]"),
+        ("```json\n", '{"name": "ping", "arguments": {"host": "a"}}\n', "```"),
+        ("<tool_call>[", '{"name": "ping", "arguments": {"host": "a"}}, ', "]</tool_call>"),
+    ],
+)
+def test_a_list_of_more_calls_than_anybody_makes_is_told_of(head: str, one: str, tail: str) -> None:
+    text = head + one * 2100 + tail
+    parsed = parse(text, tools=TOOLS)
+    assert any("holds more than 2000 calls" in i.message or "hold more than 2000 calls" in i.message for i in parsed.issues)
+    assert parsed == fed(text)
+
+
+@pytest.mark.parametrize(
+    ("head", "one", "tail"),
+    [
+        ("<tool_call>\n<function=ping>\n", "<parameter=k{0}>\n{0}\n</parameter>\n", "</function>\n</tool_call>"),
+        ("<ping>\n", "<k{0}>a</k{0}>\n", "</ping>"),
+    ],
+)
+def test_a_call_with_more_arguments_than_any_tool_takes_is_refused(head: str, one: str, tail: str) -> None:
+    text = head + "".join(map(one.format, range(300))) + tail
+    parsed = parse(text, tools=TOOLS)
+    assert not parsed.calls
+    assert any("more than 256 arguments" in issue.message for issue in parsed.issues)
+    assert parsed == fed(text)
+
+
 def test_reasoning_ends_however_many_marks_stand_in_it() -> None:
     text = "<think>" + "<tool_call>" * MANY + "</think>Done."
     parsed = parse(text, tools=TOOLS)

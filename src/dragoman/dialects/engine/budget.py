@@ -1,7 +1,8 @@
 """How much of one message is looked at for calls before the rest of it is taken for text.
 
-Every mark at which the scanner stops costs time, every call that cannot be read much more.  An answer has few of them;
-a text that is made of them is no answer, and would hold up whoever waits behind it.  Knows counts and places, no text.
+Every mark at which the scanner stops costs time, every call that cannot be read much more, and one that can some.  An
+answer has few of them; a text that is made of them is no answer, and would hold up whoever waits behind it.  Knows
+counts and places, no text.
 
 Contract: what is spent depends on the text alone, never on the pieces it came in; once it is over, it stays so, since
 what would be found behind marks that nobody looked at may stand inside what they opened.
@@ -15,8 +16,10 @@ EVERY = 4
 """and one more for so many characters: prose full of code, links and lists has no more."""
 OPENERS = 1000
 """So many marks that nobody writes in prose are looked at in any message, beside those of calls that run,"""
+CALLS = 1000
+"""and so many calls that are read to their end (an API takes 128 at once),"""
 EVERY_OPENER = 1000
-"""and one more for so many characters."""
+"""and one more of either for so many characters."""
 BROKEN = 3
 """A call that could not be read, or was refused, counts as so many of these,"""
 READ = 4
@@ -24,14 +27,15 @@ READ = 4
 
 
 class Patience:
-    """What has been spent on one message: `marks` for signs that any code holds, `openers` for others."""
+    """What has been spent on one message: `marks` for signs that any code holds, `openers` for others, `calls`."""
 
-    __slots__ = ("_quotation", "marks", "openers")
+    __slots__ = ("_quotation", "calls", "marks", "openers")
     marks: int
     openers: int
+    calls: int
 
     def __init__(self) -> None:
-        self.marks = self.openers = 0
+        self.marks = self.openers = self.calls = 0
         self._quotation = -1
 
     def looked(self, quotation: int, *, light: bool) -> None:
@@ -52,6 +56,7 @@ class Patience:
 
         A mark of calls that all will run costs nothing, or a message of many calls would lose some.
         """
+        self.calls += calls
         if refused:
             self.openers += BROKEN * refused
         elif calls:
@@ -63,4 +68,5 @@ class Patience:
 
     def is_over(self, at: int) -> bool:
         """Is the text behind this place not looked at any more?"""
-        return self.marks > MARKS + at // EVERY or self.openers > OPENERS + at // EVERY_OPENER
+        more = at // EVERY_OPENER
+        return self.marks > MARKS + at // EVERY or self.openers > OPENERS + more or self.calls > CALLS + more

@@ -34,6 +34,8 @@ FENCE_LOOK = 24
 """So much of a fence tells that it holds no object."""
 MAX_VAIN = 20_000
 """So many characters that are quoted, and an eighth of what precedes, are read for calls to tell of, and hold none."""
+MAX_NOTED = 1000
+"""So many calls that are quoted are told of; they stand in the text, whether or not anybody says so."""
 MAX_TRIED = 30_000
 """So many are read by rows that prove little, for nothing, before an object is tried only where it names a tool."""
 NAMED = re.compile(rf'"{NAME_KEYS}"\s*:\s*"([^"\n]{{1,256}})"')
@@ -67,10 +69,13 @@ class Trial(Damage):
         super().__init__(src, table, judge, teller, patience)
         self.finish = finish
         self._strict = strict
-        self._may_tell = self._turned = False
+        self._turned = False
+        self._may_tell: bool | None = False  # None: nobody has asked yet
+        self._standing = LIVE
         self.invented = False
         self.over: set[str] = set()
         self.noted_to = -1
+        self._noted = 0
         self._in_vain = 0  # characters read in what quotes, for calls that were none
         self._vain = 0  # and by weak rows, where nothing quotes
         self.passed = False
@@ -117,7 +122,7 @@ class Trial(Damage):
     def _try(self, row: Row, at: int, standing: Standing, tried: Tried) -> Need[bool | None]:
         """Try one row.  None: it was not meant, and another may be."""
         src, begin = self.src, self.src.pos
-        self._may_tell = not self._turned and self._tells(row, standing)
+        self._may_tell, self._standing = (None if row.strong and not self._turned else False), standing
         attempt = self._attempt(row)
         clean = CLEAN.get(type(row.dialect.args)) if src.eof else None
         if clean is not None and clean(attempt):
@@ -244,7 +249,7 @@ class Trial(Damage):
             return True
         if at < self._weak_from or (row.place is Place.WHOLE and self.teller.context.any):
             return False
-        return not (self._is_spent and isinstance(row.dialect.args, JsonCall)) or self._is_named()
+        return not (self._is_spent and isinstance(row.dialect.args, JsonCall)) or self.is_named()
 
     def passes(self, pos: int) -> bool:
         """Need nobody stop at a sign here that only weak rows begin with, in a text that has ended?
@@ -252,28 +257,28 @@ class Trial(Damage):
         One of them has read this place and found no call, or too much was read so, and what stands here names no tool.
         """
         at = self.src.base + pos
-        return at < self._weak_from or (self._is_spent and not self._is_named(pos))
+        return at < self._weak_from or (self._is_spent and not self.is_named(pos))
 
     @property
     def _is_spent(self) -> bool:
         """Was so much read by weak rows, for nothing, that an object is tried only where it names a tool?"""
         return self._vain > MAX_TRIED
 
-    def _is_named(self, pos: int = -1) -> bool:
+    def is_named(self, pos: int = -1) -> bool:
         """Is a declared tool named, as calls do it, in the text that begins here?"""
         buf, pos = self.src.buf, pos if pos >= 0 else self.src.pos
         found = NAMED.search(buf, pos, pos + NAMED_REACH)
         return found is not None and (self.judge.tools is None or self.judge.known(found[1]))
 
-    def _tells(self, row: Row, standing: Standing) -> bool:
-        """May this call be told while it is read?"""
-        teller = self.teller
-        return (
-            row.strong
-            and not standing.awaited
-            and not (teller.reasoning or self._strict or self.judge.watches_copies or (teller.queue and teller.waits))
-            and not self._hints()
-        )
+    def _tells(self) -> bool:
+        """May this call be told while it is read?  Asked once a name was read, for the words before it are dear."""
+        if self._may_tell is None:
+            teller = self.teller
+            self._may_tell = not (
+                self._standing.awaited or teller.reasoning or self._strict or self.judge.watches_copies
+                or (teller.queue and teller.waits) or self._hints()
+            )  # fmt: skip
+        return self._may_tell
 
     def _hints(self) -> tuple[str, ...]:
         """What the words before this place say against a call: the same for all that a batch holds."""
@@ -286,13 +291,15 @@ class Trial(Damage):
         live, src = self.teller.live, self.src
         if live is not None:
             self.teller.end_live(src.behind(src.at - live.start)[: live.end - live.start])
-        if self._may_tell and draft.refusal is None and not self.teller.repeats:
+        if draft.refusal is None and self._may_tell is not False and self._tells() and not self.teller.repeats:
             self.teller.begin_live(draft)
 
     def _quoted(self, rows: tuple[Row, ...], standing: Standing, at: int) -> Need[None]:
         """A call inside what quotes: it stays text, and is told of if it is a whole call of a declared tool."""
         src = self.src
         if at < self.noted_to or self.judge.tools is None or self._in_vain > MAX_VAIN + at // 8:
+            return
+        if self._noted >= MAX_NOTED:
             return
         for row in rows:
             if not row.strong or self._is_other(row):
@@ -308,7 +315,7 @@ class Trial(Damage):
                 if attempt.drafts:
                     self._patience.broke()
                 continue
-            self.noted_to = src.at
+            self.noted_to, self._noted = src.at, self._noted + len(attempt.drafts)
             src.rewind()
             for draft in attempt.drafts:
                 if draft.refusal is None:

@@ -14,16 +14,19 @@ from ...lenient.reader import Broken, Cut
 from ...lenient.source import Need, Source
 from ..judge.candidate import Draft
 from ..judge.evidence import Mark
-from ..judge.judge import Judge, slip_of, unreadable
+from ..judge.judge import slip_of, unreadable
 from ..reading.call import Attempt, Mismatch
 from ..reading.compiled import Row
+from ..reading.drafts import MOST_CALLS
 from ..reading.named import forms_at, named_rows
-from ..reading.table import READERS
-from .emitter import Teller
+from ..reading.table import CLEAN, READERS
+from .budget import Patience
+from .candidates import MAX_TRIED, NAMED_REACH, Trial
 from .markers import Table
 from .passing import MAX_INFO
 from .pending import Awaits, Pending, written_as
 
+VALUES = "{["
 CODE = re.compile(rf"```[\w+#.-]{{0,{MAX_INFO - 80}}}+[ \t]{{0,40}}+\r?\n\s*+(?=\w)").match
 """A fence, opened or closed, and the first word behind its line."""
 
@@ -31,8 +34,11 @@ CODE = re.compile(rf"```[\w+#.-]{{0,{MAX_INFO - 80}}}+[ \t]{{0,40}}+\r?\n\s*+(?=
 class Fences:
     """Reads the fences of one message."""
 
-    def __init__(self, src: Source, table: Table, judge: Judge, teller: Teller) -> None:
-        self._src, self._table, self._judge, self._teller = src, table, judge, teller
+    def __init__(self, src: Source, table: Table, trial: Trial, patience: Patience) -> None:
+        self._src, self._table, self._trial, self._patience = src, table, trial, patience
+        self._judge, self._teller = trial.judge, trial.teller
+        self._vain = 0  # characters read for calls that were none
+        self._calls = 0  # in all fences
         self._from = -1  # where the last one begins that is text
         self._broke: tuple[str, Broken] | None = None
 
@@ -73,7 +79,7 @@ class Fences:
         self._broke = None
         yield from src.space()
         _, closed = yield from src.glance((run,))
-        may = not closed and bool((yield from self._rows())) and not self._is_quoted()
+        may = not closed and (yield from self._is_worth()) and bool((yield from self._rows())) and not self._is_quoted()
         found = may and (yield from self._fenced(run, whole))
         if not found:
             src.rewind()
@@ -82,6 +88,14 @@ class Fences:
                 name, why = self._broke
                 teller.emit(IssueReported(unreadable(slip_of(why), str(why), "", name, at)))
         return found
+
+    def _is_worth(self) -> Need[bool]:
+        """Is what stands here to be read?  Where much was in vain, an object or a list only if it names a tool."""
+        src = self._src
+        if self._vain <= MAX_TRIED or (yield from src.peek()) not in VALUES:
+            return True
+        yield from src.peek(NAMED_REACH)
+        return self._trial.is_named()
 
     def _is_quoted(self) -> bool:
         """Is the fence quoted, or another party's?"""
@@ -113,6 +127,9 @@ class Fences:
             if attempt is None:
                 return False
             items += attempt.items
+            if self._calls + len(items) > MOST_CALLS:
+                self._broke = attempt.drafts[-1].name, Broken(f"fences hold more than {MOST_CALLS} calls")
+                return False
             raws |= written_as(attempt, attempt.drafts, raw, at)
         if not items:
             return False
@@ -120,6 +137,8 @@ class Fences:
         raw = src.held()
         src.release()
         drafts = [item for item in items if isinstance(item, Draft)]
+        self._patience.calls += 1
+        self._calls += len(drafts)
         pending = Pending(
             items, raw, teller.before, raws, Mark.FENCE, any(d.strong for d in drafts), fenced=True, whole=whole,
             awaits=Awaits.END if whole else Awaits.WORDS, hints=() if whole else teller.hints(),
@@ -130,14 +149,18 @@ class Fences:
 
     def _inner(self) -> Need[tuple[Attempt | None, str]]:
         """One candidate inside a fence, told nothing of yet."""
-        src = self._src
+        src, at = self._src, self._src.at
         for row in (yield from self._rows()):
-            depth = src.hold()
             attempt = Attempt(src, row, self._judge, _ignore, READERS)
+            begin, clean = src.pos, CLEAN.get(type(row.dialect.args)) if src.eof else None
+            if clean is not None and clean(attempt):
+                return attempt, src.buf[begin : src.pos]
+            depth = src.hold()
             try:
                 yield from attempt.run()
             except (Mismatch, Broken, Cut) as why:
                 src.unwind(depth)
+                self._vain += src.at - at
                 if attempt.drafts and isinstance(why, Broken):
                     self._broke = attempt.drafts[-1].name, why
                 src.rewind()
@@ -146,7 +169,6 @@ class Fences:
             src.release()
             return attempt, raw
         return None, ""
-
 
     def _rows(self) -> Need[tuple[Row, ...]]:
         """The rows that what stands here may open."""

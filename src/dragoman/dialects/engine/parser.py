@@ -25,7 +25,7 @@ from ...types import IssueKind
 from ..judge.provenance import ShownText
 from ..reading import segments
 from ..spec import Route
-from .budget import MARKS, OPENERS, Patience
+from .budget import CALLS, MARKS, OPENERS, Patience
 from .candidates import Trial
 from .emitter import Judged, Teller
 from .fenced_marks import FencedMarks
@@ -43,7 +43,7 @@ AFTER_THOUGHT = re.compile(r"[ \t]*(?:\r?\n|\Z|[<\[])")
 BOM = "\ufeff"
 NAMED = re.compile(rf"\s*\{{\s*\"{NAME_KEYS}\"")
 MAX_NAMED = 60
-TOO_MANY = "the text holds more marks than any answer; from here on none is read"
+TOO_MANY = "the text holds more marks or calls than any answer; from here on none is read"
 
 
 class Parser:
@@ -100,7 +100,7 @@ class Parser:
 
     @cached_property
     def _fences(self) -> Fences:
-        return Fences(self._src, self._table, self._trial.judge, self._teller)
+        return Fences(self._src, self._table, self._trial, self._patience)
 
     @cached_property
     def _turns(self) -> Turns:
@@ -196,20 +196,22 @@ class Parser:
                 continue
             quotation = 0
             if not (yield from self._handle(marker)):
-                if self._fenced.is_full(self._teller.context.fenced, self._trial.noted_to) and self._is_plain():
+                if marker[0] not in FENCE_SIGNS and self._is_passed():  # a fence may be the end of this one
                     self._scanner.table = self._fenced.table
                 quotation = self._say_marker(marker)
             if len(marker) == 1:
                 patience.marks += not self._trial.passed
             elif marker != FENCE:  # it may have been passed
                 patience.looked(quotation, light=marker[0] in FENCE_SIGNS)
-            if (patience.marks > MARKS or patience.openers > OPENERS) and patience.is_over(src.base + src.pos):
+            spent = patience.marks > MARKS or patience.openers > OPENERS or patience.calls > CALLS
+            if spent and patience.is_over(src.base + src.pos):
                 yield from self._rest()
                 return
 
-    def _is_plain(self) -> bool:
-        """Is visible text read, by all that listens, and does nothing wait?"""
-        return self._scanner.table is self._table and not self._teller.queue
+    def _is_passed(self) -> bool:
+        """Does nothing count any more in the fence where a mark stood, while nothing waits?"""
+        full = self._fenced.is_full(self._teller.context.fenced, self._trial.noted_to)
+        return full and self._scanner.table is self._table and not self._teller.queue
 
     def _say_marker(self, marker: str) -> int:
         """The marker is text; the number of the quotation that it stands in (0: none)."""

@@ -112,6 +112,8 @@ class Context:
         self._any = False         # has a character been read that is no blank
         self.any = False          # has there been any visible one, read or not
         self._tail = ""           # the last text read, for the words before a candidate
+        self._words = ""          # the same, with so many of the new pieces behind it
+        self._known = 0
         self._stands: Standing | None = None  # what was said last, while no text has come since
         self._quotations = 0      # fences, comments, elements and block quotes begun
         self._depth = 0           # brackets open in a message that is a JSON value
@@ -153,14 +155,16 @@ class Context:
     @property
     def before(self) -> str:
         """The last words before this place."""
-        if self._size <= KEPT:
-            return (self._tail + "".join(self._new))[-KEPT:] if self._new else self._tail
-        text = ""
-        for piece in reversed(self._new):
-            text = piece[-KEPT:] + text
-            if len(text) >= KEPT:
-                break
-        return text[-KEPT:]
+        new, known = self._new, self._known
+        if known == len(new):
+            return self._words
+        text, rest = "", len(new)
+        while rest > known and len(text) < KEPT:  # each piece is looked at once, however small they are
+            rest -= 1
+            text = new[rest][-KEPT:] + text if text else new[rest][-KEPT:]
+        self._words = words = text if len(text) == KEPT else (self._words + text)[-KEPT:]
+        self._known = len(new)
+        return words
 
     @property
     def quotations(self) -> int:
@@ -229,8 +233,10 @@ class Context:
                 keep, text = text[tail.start() :], text[: tail.start()]
         self._new, self._size = ([keep] if keep else []), len(keep)
         if not text:
+            self._words, self._known = self._tail, 0
             return
-        self._tail = (self._tail + text)[-KEPT:] if len(text) < KEPT else text[-KEPT:]
+        self._tail = self._words = (self._tail + text)[-KEPT:] if len(text) < KEPT else text[-KEPT:]
+        self._known = 0
         text = self._last + text
         if self._depth or (self._may_answer and not self._any and VALUE.match(text, 1)):
             self._read_answer(text)

@@ -99,6 +99,10 @@ def _no_constant(word: str) -> Any:
     raise ValueError(word)
 
 
+MOST_OTHERS = 256
+"""So many arguments that its tool does not declare are read of one call: each has marks of its own to look for."""
+
+
 class RawArguments:
     """Arguments whose values are raw text, written to a draft.
 
@@ -119,6 +123,8 @@ class RawArguments:
         key = take_key(self.draft, written, self.given)
         if key in self.given and key not in self._later:
             raise Repeated(f"the argument {key[:40]!r} is given twice")
+        if len(self.given) > MOST_OTHERS and len(self.given) > MOST_OTHERS + len(self.draft.shape.keys):
+            raise Broken(f"it has more than {MOST_OTHERS} arguments that the tool does not declare")
         return key
 
     def shape(self, key: str) -> Shape:

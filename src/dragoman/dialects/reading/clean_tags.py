@@ -3,7 +3,7 @@
 Knows rows' marks and tools' shapes; does not know dialects, nor where in a message it stands.
 
 Contract: what it takes, the reader of `tags.py` would read to the same draft; what it does not take, that reader reads.
-It takes only a text that has ended, behind which no sign follows that a mark of the row begins with.
+It takes only a text that has ended, with another call of the row right behind it, or no sign that a mark begins with.
 """
 
 from __future__ import annotations
@@ -62,12 +62,14 @@ def _marks(row: Row) -> Marks | None:
     behind = "".join(space + mark for mark in (body, close, end) if mark)
     keys = "|".join(map(re.escape, sorted(row.key_close, key=len, reverse=True)))
     others = [mark for mark in row.value_marks if SIGN not in mark]
+    # one that opens no section of its own goes on a section that nothing closes
+    again = "|".join(map(re.escape, row.section_open or row.opens_call)) if end or not section else "(?!)"
     named = rf"(?P<call>{tool}{space if tool else ''}(?P<name>{NAME}){over})"
     valued = rf"{space + gives if gives else ''}(?P<value>[^{SIGN}]*+){re.escape(row.value_close[0])}"
     return Marks(
         head=re.compile(f"{section}{space}{call}{space}{named}"),
         argument=re.compile(f"{space}{opens}(?P<key>{NAME})(?P<mark>{keys}){valued}"),
-        tail=re.compile(rf"{behind}(?=[^{SIGN}]*+\Z)"),
+        tail=re.compile(rf"{behind}(?=[^{SIGN}]*+\Z|{space}(?:{again}))"),
         others=re.compile("|".join(map(re.escape, others))) if others else None,
         trim=args.trim,
         typing=args.typing,

@@ -30,6 +30,10 @@ MISPLACES: Mapping[str, type] = {"unescaped_quote": str, "missing_bracket": dict
 """Mends that guess what belongs to a value, and what kind of value."""
 
 
+MOST_CALLS = 2000
+"""So many calls are read in one list or section: no API takes as many, and no model means them."""
+
+
 class Drafts(MarkedName):
     """What was read so far: `items`, in order, and the `draft` that is not finished."""
 
@@ -87,6 +91,8 @@ class Drafts(MarkedName):
         self._begin(draft)
 
     def _begin(self, draft: Draft) -> None:
+        if len(self.items) >= MOST_CALLS:
+            raise Broken(f"one list holds more than {MOST_CALLS} calls")
         draft.begun = True
         self.draft = draft
         self.items.append(draft)
