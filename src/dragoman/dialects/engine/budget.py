@@ -14,14 +14,16 @@ MARKS = 2000
 """So many signs that any code holds are looked at in any message,"""
 EVERY = 4
 """and one more for so many characters: prose full of code, links and lists has no more."""
-OPENERS = 1000
+OPENERS = 600
 """So many marks that nobody writes in prose are looked at in any message, beside those of calls that run,"""
 CALLS = 1000
 """and so many calls that are read to their end (an API takes 128 at once),"""
-EVERY_OPENER = 1000
+EVERY_OPENER = 8000
 """and one more of either for so many characters."""
-BROKEN = 3
-"""A call that could not be read, or was refused, counts as so many of these,"""
+BROKEN = 6
+"""A call that could not be read counts as so many of these more,"""
+REFUSED = 1
+"""one that was read and will not run as so many,"""
 READ = 4
 """and text that was read as a call and was none, as so many of the others."""
 
@@ -52,13 +54,13 @@ class Patience:
         self.openers += BROKEN
 
     def called(self, calls: int, refused: int) -> None:
-        """So many calls were read, of which so many will not run: these are counted with what could not be read.
+        """So many calls were read, of which so many will not run.
 
         A mark of calls that all will run costs nothing, or a message of many calls would lose some.
         """
         self.calls += calls
         if refused:
-            self.openers += BROKEN * refused
+            self.openers += REFUSED * refused
         elif calls:
             self.openers -= 1
 
