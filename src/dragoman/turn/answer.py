@@ -10,15 +10,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from ..codecs.shared.spec import Ids, WireFields
 from ..conversation.grown import by_growth
 from ..dialects.engine.listening import Dialects
+from ..dialects.engine.listening import listening as listens
 from ..dialects.engine.parser import Parser
+from ..dialects.engine.plain import PlainTexts
 from ..dialects.judge.declared import NO_TOOLS, Declared, declared
 from ..dialects.judge.judge import Judge
 from ..dialects.judge.provenance import ShownHistory, ShownText
+from ..dialects.writing.neutralise import JOINER
 from ..dialects.writing.prompt import with_nonce
 from ..events import (
     Assembler,
@@ -31,10 +34,11 @@ from ..events import (
     PartEnded,
     ReasoningDelta,
     TextDelta,
+    replay,
 )
 from ..jsontext import to_json
 from ..providers.families import RETURNED, origin
-from ..types import Issue, IssueKind, Message, Response, Stop, Tool
+from ..types import Issue, IssueKind, Message, Response, Stop, Text, Tool
 from .further_choices import FurtherChoices
 from .native_calls import NativeCalls
 from .overlooked_text import OverlookedText
@@ -42,7 +46,7 @@ from .plan import Plan
 from .prepare import wants_thinking
 from .protocol import ProtocolAnswer
 from .rejections import calls_written
-from .response_reader import COUNTED, SHOWN_GARBAGE
+from .response_reader import COUNTED, SHOWN_GARBAGE, Replayed
 from .running import handle_all
 from .several import asks_several
 from .stream_parser import LateParser, PresumedReasoning, Restorer, TextCallStream, TextParser
@@ -63,15 +67,20 @@ READ_HERE = "the provider could not read its model's answer ({raw!r}) and gave i
 
 
 class AnswerStream:
-    """One answer as it is emitted: what was noticed of the request, then what `handle` makes of each event."""
+    """One answer as it is emitted: what was noticed of the request, then what is made of each event.
+
+    What handles them is made for the first, and not at all for a whole answer that goes out as it is.
+    """
 
     begun: bool
     spoke: bool
 
-    def __init__(self, noticed: Iterable[Issue], handling: Handling) -> None:
-        self._noticed = [IssueReported(issue) for issue in noticed]
-        self._handle = handling
-        self._assembler = Assembler()
+    def __init__(self, noticed: tuple[Issue, ...], plan: Plan, mint: Mint) -> None:
+        self._noticed, self._plan, self._mint = noticed, plan, mint
+        self._passing = plan.once(_passing)  # also what is wrong with a plan shows here, before anybody is asked
+        self._handle: Handling | None = None
+        self._assembler: Assembler | None = None
+        self._whole: Response | None = None
         self.begun = self.spoke = False
 
     def take(self, events: Iterable[Event]) -> Iterator[list[Event]]:
@@ -86,15 +95,19 @@ class AnswerStream:
         """The same at once, and the error."""
         if events == ():
             return [], None
+        if type(events) is Replayed and self._assembler is None and self._passing.holds(events.response):
+            return self._as_it_is(events.response), None
         came: list[Event] = []
         failed = None
         try:
             came.extend(events)
         except Exception as error:
             failed = error
+        if self._handle is None or self._assembler is None:
+            self._handle, self._assembler = handling(self._plan, self._mint), Assembler()
         made = self._handle(came)
         if not self.begun and came:
-            made = [*self._noticed, *made]
+            made = [*map(IssueReported, self._noticed), *made]
         add = self._assembler.add
         for one in made:
             if not self.spoke:
@@ -102,13 +115,20 @@ class AnswerStream:
             add(one)
         return made, failed
 
+    def _as_it_is(self, response: Response) -> list[Event]:
+        """The events of a whole answer of which nothing is to be made."""
+        self.begun = self.spoke = True
+        events, noticed = list(replay(response)), self._noticed
+        self._whole = replace(response, issues=noticed) if noticed else response
+        return [*map(IssueReported, noticed), *events] if noticed else events
+
     def held(self) -> int:
         """Bytes that its parts and issues cost beside their characters, in steps of `COUNTED`."""
-        return self._assembler.count * KEPT // COUNTED * COUNTED
+        return self._assembler.count * KEPT // COUNTED * COUNTED if self._assembler is not None else 0
 
     def response(self) -> Response:
         """The events that went out, as a response."""
-        return self._assembler.response()
+        return self._whole or (self._assembler or Assembler()).response()
 
 
 def salvaged(written: str, ids: Ids) -> list[Event]:
@@ -166,6 +186,48 @@ class _Listening:
     protocol: bool
     told: bool
     overlooked: Declared | None
+
+
+class _Passing(NamedTuple):
+    """Tells the whole answers of which nothing is to be made: one text in which nothing is to be read.
+
+    plain     the texts in which nothing is; None: in none;  unread: nobody looks at what the text holds
+    restored  are joiners taken out of it?
+    """
+
+    plain: PlainTexts | None = None
+    unread: bool = False
+    restored: bool = False
+
+    def holds(self, response: Response) -> bool:
+        """Does it go out as it came?"""
+        parts = response.message.parts
+        if not (self.unread or self.plain) or len(parts) != 1 or type(part := parts[0]) is not Text or part.metadata:
+            return False
+        if response.stop is not Stop.END or response.issues or response.doubtful or not part.text:
+            return False
+        if self.restored and JOINER in part.text:
+            return False
+        return self.unread or (self.plain is not None and self.plain.hold(part.text))
+
+
+NONE_PASS = _Passing()
+
+
+def _passing(plan: Plan) -> _Passing:
+    """Of one that is streamed, or that comes in a form of its own, none."""
+    listening = plan.once(_listening)
+    if plan.asked.stream or asks_several(plan.request, plan.codec, plan.route.fields):
+        return NONE_PASS
+    if not listening.dialects:
+        return _Passing(unread=True, restored=plan.text)
+    if listening.opener or listening.told or plan.route.prefix:
+        return NONE_PASS
+    heard = listens(
+        listening.known, listening.dialects, listening.prompted, (), plan.habits,
+        strict=plan.route.strict, doubt=plan.route.doubt, native=not plan.text,
+    )  # fmt: skip
+    return NONE_PASS if heard.judge.protocol else _Passing(PlainTexts(heard.table, heard.names), restored=plan.text)
 
 
 def _listening(plan: Plan) -> _Listening:

@@ -31,7 +31,7 @@ from ..schema.definitions import tools as as_tools
 from ..schema.narrowing.narrow import narrow
 from ..schema.validation import check_schema
 from ..types import Issue, IssueKind, JsonObject, Request, Response, Tool
-from .answer import AnswerStream, Mint, handling, salvaged
+from .answer import AnswerStream, Mint, salvaged
 from .capabilities import Capabilities
 from .compiled import compiled
 from .ignored_tools import heeded
@@ -83,7 +83,7 @@ def _ask(
     def mint(letter: str) -> Ids:
         return lambda index: f"{base}{letter}{index}"
 
-    answer = AnswerStream((*issues, *plan.issues), handling(plan, mint))
+    answer = AnswerStream((*issues, *plan.issues), plan, mint)
     try:
         yield from _read(plan, mint, answer, learned.tokens)
         return answer.response()

@@ -29,6 +29,7 @@ from ..events import (
 )
 from ..providers.route import Route
 from ..redaction import redact
+from ..types import Response
 from .whole_body import WholeBody
 
 MAX_WHOLE = 64 * 1024 * 1024
@@ -50,6 +51,18 @@ COUNTED = 64 * 1024
 """Bytes in which an answer counts against what a process may hold; most answers are smaller."""
 MOST_LATE = 32
 """Pieces read of a body after its answer stopped; a peer may go on with signs of life for ever."""
+
+
+class Replayed:
+    """The events of an answer that is there as a whole; whoever can take it so need not look at them."""
+
+    __slots__ = ("response",)
+
+    def __init__(self, response: Response) -> None:
+        self.response = response
+
+    def __iter__(self) -> Iterator[Event]:
+        return replay(self.response)
 
 
 class AnswerSource(Protocol):
@@ -271,7 +284,7 @@ class Whole:
             parsed = self._body.value()
         if parsed is not MISSING:
             try:
-                return replay(self._codec.decode_response(parsed, self._ids))
+                return Replayed(self._codec.decode_response(parsed, self._ids))
             except CodecError as error:
                 why = f"; {error}"
         raise _garbled(self._body.start(SHOWN_GARBAGE), self._route, why)
