@@ -26,9 +26,10 @@ from ..io.held_bytes import HeldBytes
 from ..io.ids import mint
 from ..providers.route import Route as To
 from ..version import __version__
+from .attached import ALONE, Attached
 from .compacting import ENDPOINT, Compaction
 from .config.model import Access, GatewayConfig, Limits
-from .exchange import ALONE, Attached, Exchange, ExchangeServices, RequestOptions, failure
+from .exchange import Exchange, ExchangeServices, RequestOptions, failure
 from .fronts import FRONTS, GOOGLE_VERSIONS, VERSIONS, Endpoint, Front
 from .http import endpoints
 from .http.arrays import ArrayOut, wants_events
@@ -190,9 +191,11 @@ class Gateway:
 
     def attached(self, config: GatewayConfig, model: str, kinds: Collection[str] = ()) -> Attached:
         """The tools `model` gets besides its client's; `kinds` are those that stand in for a backend's own."""
+        if self._mcp_tools is None:
+            return ALONE
         attachments = config.attached(model)
         stand_ins = {kind: each for kind, each in config.mcp.stand_ins.items() if kind in kinds}
-        if self._mcp_tools is None or not (attachments or stand_ins):
+        if not (attachments or stand_ins):
             return ALONE
         return self._mcp_tools.attached(attachments, stand_ins)
 

@@ -20,8 +20,9 @@ from ..providers.authorize import Tokens, admit
 from ..providers.route import Route
 from ..turn.seals import opened as unsealed
 from ..turn.send import MAX_REFUSAL, without_secrets
-from ..types import NOTHING, Issue, JsonObject, Message, Request, Response, Usage
-from .exchange import ALONE, Attached, Exchange
+from ..types import Issue, JsonObject, Message, Request, Response, Usage
+from .attached import ALONE, Attached
+from .exchange import Exchange
 from .state import compaction
 from .state.contents import as_items
 
@@ -96,7 +97,7 @@ class Compaction(Exchange):
                     raise shown from None
             else:
                 self._note_answer(answer)
-                yield from self._give(answer, NOTHING)
+                yield self._given_out(answer, {})
                 return
 
     def _compacted_by(self, route: Route, request: Request) -> Machine[JsonObject]:

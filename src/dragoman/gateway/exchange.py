@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ..codecs.crossing.answers import AnswerCrossing, crossing_of
@@ -20,23 +20,21 @@ from ..codecs.shared.issues import OTHER_ANSWERS, unsupported
 from ..codecs.shared.spec import Stamp
 from ..codecs.typed.hosted import asked, demanded, without
 from ..effects import Effect, Machine, NewId, Now, Read, Sleep, relay
-from ..errors import CodecError, DragomanError, ErrorKind, ProviderError, without_frames
+from ..errors import CodecError, DragomanError, ProviderError, without_frames
 from ..events import EVENTS, IssueReported
 from ..fallback import Balancer, Health, Spread, chaining
 from ..jsontext import to_json
-from ..loop.policy import Policy
-from ..memo import names_of
 from ..providers.route import Route
-from ..server_tools.machine import DEFAULT_POLICY, with_tools
+from ..server_tools.machine import with_tools
 from ..server_tools.memory import Memory
-from ..tools import ToolSet
 from ..turn.asking import asking
 from ..turn.capabilities import Capabilities
 from ..turn.plan import runs_hosted
 from ..turn.reask import Ask, Budget, reask
 from ..turn.seals import Sealer, opened
 from ..turn.several import one_choice
-from ..types import NOTHING, Issue, IssueKind, JsonObject, Message, Request, Response, Tool
+from ..types import NOTHING, Issue, IssueKind, JsonObject, Message, Request, Response
+from .attached import ALONE, Attached, not_ready, offering, taken
 from .config.model import Access, GatewayConfig
 from .fronts import STREAM_TYPES, Front
 from .loading import asks_nothing, load
@@ -56,33 +54,6 @@ class Head:
 
     status: int
     headers: Mapping[str, str]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Missing:
-    """A server whose tools the model should get, and which cannot be used: why, and in how many seconds it is tried."""
-
-    server: str
-    why: str
-    due: float = 0.0
-    optional: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Attached:
-    """The tools a model gets besides its client's: those run here (by server), and those the client is to run.
-
-    `missing` are servers that cannot be used now, and `patience` the seconds a request waits for them.
-    """
-
-    tools: Mapping[str, ToolSet] = field(default_factory=dict)
-    offered: tuple[Tool, ...] = ()
-    policy: Policy = DEFAULT_POLICY
-    missing: tuple[Missing, ...] = ()
-    patience: float = 0.0
-
-
-ALONE = Attached()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -211,8 +182,8 @@ class Exchange:
                 demand, request = demanded(request), without(request, kinds)
                 demand = demand if demand in kinds else ""
             if attached is not ALONE:
-                self._renamed = _taken(request, attached)
-                request = self._for_one(_offering(request, attached.offered), attached)
+                self._renamed = taken(request, attached)
+                request = self._for_one(offering(request, attached.offered), attached)
             budget = Budget(self._config.reasks)
             sure = asking(self._ask_of(request.model, routes), budget)
             ask = self._with_tools(sure, attached, demand)
@@ -244,13 +215,15 @@ class Exchange:
         waited, step = 0.0, FIRST_LOOK
         while True:
             attached = self._services.attach(request.model, kinds)
+            if attached is ALONE:
+                return attached
             needed = [each for each in attached.missing if not each.optional]
             if not needed or (request.tool_choice is not None and request.tool_choice.mode in NO_SERVER_TOOLS):
                 self._missing = [each.server for each in attached.missing]
                 return attached
             due = max(each.due for each in needed)
             if waited + due >= attached.patience:
-                raise _not_ready(needed, due)
+                raise not_ready(needed, due)
             yield Sleep(step)
             waited, step = waited + step, min(2 * step, LONGEST_LOOK)
 
@@ -385,16 +358,19 @@ class Exchange:
         answer = self._answer(sent, stamp, request)
         yield from self._keep(answer)
         lost = self._note_losses(whole, answer)
-        self._note(response.issues)
-        told = {name: printable(",".join(each)) for name, each in lost_fields(lost).items()}
-        yield from self._give(answer, {**audit(response), **told, **self._tools_header()})
+        more = {**audit(response)}
+        if response.issues or lost:
+            self._note(response.issues)
+            more |= {name: printable(",".join(each)) for name, each in lost_fields(lost).items()}
+        if self._record.server_tools:
+            more |= self._tools_header()
+        yield self._given_out(answer, more)
 
-    def _give(self, answer: JsonObject, more: Mapping[str, str]) -> Iterator[Head | bytes]:
-        """Send a whole answer."""
+    def _given_out(self, answer: JsonObject, more: dict[str, str]) -> list[Head | bytes]:
+        """A whole answer as it goes out."""
         body = to_json(answer).encode()
         self.committed = True
-        yield self._head(200, JSON_TYPE, {**more, "content-length": str(len(body))})
-        yield body
+        return [self._head(200, JSON_TYPE, more | {"content-length": str(len(body))}), body]
 
     def _answer(self, sent: Response, stamp: Stamp, request: Request) -> JsonObject:
         """The body of a whole answer."""
@@ -443,15 +419,17 @@ class Exchange:
 
     def _route_headers(self) -> dict[str, str]:
         """The route, and what of the request it does not support, as far as is known when the head goes out."""
+        route = self._record.route
+        found = {"x-dragoman-route": printable(route)} if route else {}
+        if not (self._unsupported or self._ignored or self._missing or self._renamed):
+            return found
         lists: dict[str, Iterable[str]] = {
             "x-dragoman-unsupported-params": dict.fromkeys(self._unsupported),
             "x-dragoman-ignored-tools": dict.fromkeys(self._ignored),
             "x-dragoman-missing-servers": self._missing,
             "x-dragoman-renamed-tools": self._renamed,
         }
-        found = {"x-dragoman-route": self._record.route}
-        found |= {name: ",".join(values) for name, values in lists.items() if values}
-        return {name: printable(value) for name, value in found.items() if value}
+        return found | {name: printable(",".join(values)) for name, values in lists.items() if values}
 
 
 NO_KINDS: frozenset[str] = frozenset()
@@ -460,33 +438,6 @@ FIRST_LOOK, LONGEST_LOOK = 0.02, 0.5
 """Seconds between two looks whether a server is ready: they double, up to the longest."""
 NO_SERVER_TOOLS = frozenset({"none", "named"})
 """Tool choices with which no server tool is offered."""
-NOT_READY = "MCP server {server!r} is not ready: {why}; ask again in {seconds} s, or set optional = true for the server"
-
-
-def _not_ready(needed: Sequence[Missing], due: float) -> ProviderError:
-    seconds = max(1, math.ceil(due))
-    message = "; ".join(NOT_READY.format(server=each.server, why=each.why, seconds=seconds) for each in needed)
-    return ProviderError(
-        message, status=503, kind=ErrorKind.SERVER, code="mcp_server_not_ready", retry_after=float(seconds)
-    )
-
-
-def _taken(request: Request, attached: Attached) -> list[str]:
-    """The names that tools of servers have, and the client's own too, which keep them."""
-    if not (attached.tools or attached.offered):
-        return []
-    own = names_of(request.tools)
-    names = [name for tools in attached.tools.values() for name in tools]
-    return sorted(own.intersection([*names, *(tool.name for tool in attached.offered)]))
-
-
-def _offering(request: Request, offered: Sequence[Tool]) -> Request:
-    """`request` with tools its client is to run besides its own; its own keep their names."""
-    if not offered:
-        return request
-    own = names_of(request.tools)
-    more = tuple(tool for tool in offered if tool.name not in own)
-    return replace(request, tools=(*request.tools, *more)) if more else request
 
 
 def failure(front: Front, error: Exception, request_id: str = "", status: int = 0) -> tuple[Head, bytes]:

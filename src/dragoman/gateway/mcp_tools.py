@@ -21,8 +21,8 @@ from ..mcp.config import named
 from ..server_tools.machine import named as apart
 from ..tools import Approval, Runnable, ToolSet
 from ..types import NOTHING
+from .attached import Attached, Missing
 from .config.model import Attachment, Mcp
-from .exchange import Attached, Missing
 
 log: logging.Logger = logging.getLogger("dragoman.gateway.mcp")
 

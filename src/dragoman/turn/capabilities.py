@@ -60,6 +60,9 @@ NOTHING = Refusals()
 ALL = Refusals(tools=True, constraint=True, schemas=frozenset({""}), demands=frozenset({""}))
 
 
+NO_HABITS: frozenset[str] = frozenset()
+
+
 class Capabilities:
     """Knowledge of models.
 
@@ -93,7 +96,7 @@ class Capabilities:
 
     def confirmed(self, route: Route, model: str) -> frozenset[str]:
         """Ways of writing in which this model means calls, as it has said to this owner."""
-        return self.habits.of(self.owner, route.root(), model)
+        return self.habits.of(self.owner, route.root(), model) if self.habits else NO_HABITS
 
     def confirm(self, route: Route, model: str, habits: Iterable[str]) -> None:
         """This model has said that it means calls that it writes so."""
@@ -101,7 +104,7 @@ class Capabilities:
 
     def refused(self, route: Route, model: str) -> Refusals:
         """The refusals of this model so far."""
-        known = self._models.get((route.root(), model), NOTHING)
+        known = self._models.get((route.root(), model), NOTHING) if self._models else NOTHING
         if self._others is None:
             return known
         return reduce(or_, self._others.get(list(_parts(route, model, ALL))).values(), known)

@@ -41,6 +41,10 @@ class Habits:
         self._own: Recent[str, Written] = Recent(MOST_MODELS)
         self._behind = behind
 
+    def __bool__(self) -> bool:
+        """May anything have been confirmed?"""
+        return self._behind is not None or len(self._own) > 0
+
     def of(self, owner: str, place: str, model: str) -> frozenset[str]:
         """What this model has confirmed."""
         return frozenset(self._get(_key(owner, place, model)))

@@ -33,7 +33,7 @@ from .composer import AnswerComposer
 from .plan import runs_hosted
 from .prompt_count import Counted, counted
 from .question import asked_about
-from .reask import NOISE, loses_a_call
+from .reask import NOISE, OWN_ENDS, loses_a_call
 from .several import one_choice
 from .tool_support import LIFETIME, UNKNOWN, Finding, Support
 
@@ -100,6 +100,8 @@ def _is_watched(request: Request, route: Route, learned: Capabilities) -> bool:
 
 def _runs_others(request: Request, route: Route) -> bool:
     """Does the place get tools that nobody here describes?  Those of another wire never get to it."""
+    if not (request.extra or route.fields):
+        return False
     api = SPEAKS.get(route.provider.codec, route.provider.codec)
     own = extra_for(api, request.extra).get("tools") or route.fields.get("tools")
     return bool(own) or any(runs_hosted(route, request, kind) for kind in asked(request))
@@ -123,7 +125,8 @@ class _Watched:
 
     def run(self) -> Machine[Response]:
         """The answer, with what follows from it."""
-        first = yield from relay(self._ask(self._request, self._route, ()), on_step=self._pass_on)
+        at_once = None if self._request.stream else self._keep
+        first = yield from relay(self._ask(self._request, self._route, ()), on_step=self._pass_on, at_once=at_once)
         if any(call.report is None or call.report.tier is Tier.NATIVE for call in first.calls):
             self._note(Finding(Support.READ))
         doubt = _doubt(self._request, first)
@@ -132,6 +135,13 @@ class _Watched:
         if doubt == COUNTS and not self._suspected:
             return (yield from self._try_text(first))
         return (yield from self._try_canary(first))
+
+    def _keep(self, steps: list[Any]) -> tuple[()] | None:
+        """Of a whole answer everything waits."""
+        if not EVENTS.issuperset(map(type, steps)):
+            return None
+        self._events += steps
+        return ()
 
     def _pass_on(self, step: Any) -> Iterable[Any]:
         """A whole answer waits until it stands; of a streamed one its end does."""
@@ -193,6 +203,9 @@ class _Watched:
     def _stands(self, first: Response, issues: Sequence[Issue] = ()) -> Machine[Response]:
         """The first answer, as it came, with what there is to tell and what all of it cost."""
         usage = self._usage + first.usage if self._usage is not None else first.usage
+        if not (issues or self._usage or self._request.stream):
+            yield self._events
+            return first
         events: list[Event] = []
         for event in self._events:
             if isinstance(event, Ended):
@@ -263,15 +276,19 @@ def _tested(how: str) -> Issue:
 
 def _doubt(request: Request, answer: Response) -> str:
     """What makes it doubtful that the model knew its tools: COUNTS, or that nothing tells (CANARY); "" for nothing."""
-    ended = answer.stop in {Stop.END, Stop.TOOL_CALLS}
     tried = answer.calls or answer.doubtful or any(map(_is_trace, answer.issues))
-    if not ended or tried or _names_a_tool(request, answer):
+    if tried or answer.stop not in OWN_ENDS:
         return ""
     found = counted(request, answer.usage)
-    if found is Counted.WITHOUT:
-        return COUNTS
-    forced = request.tool_choice is not None and request.tool_choice.mode in {"required", "named"}
-    return CANARY if forced or found in {Counted.MISSING, Counted.EITHER} else ""
+    if found is Counted.UNCLEAR and not (request.tool_choice is not None and request.tool_choice.mode in FORCED):
+        return ""
+    if _names_a_tool(request, answer):
+        return ""
+    return COUNTS if found is Counted.WITHOUT else CANARY
+
+
+FORCED = frozenset({"required", "named"})
+"""Tool choices with which an answer without a call says something."""
 
 
 def _is_trace(issue: Issue) -> bool:

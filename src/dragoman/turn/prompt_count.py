@@ -29,6 +29,8 @@ MOST_PER_WORD = 2
 the messages was read."""
 ENOUGH = 64
 """Words of messages from which on what they cost is more than what a template adds."""
+SHORT = 64 * 1024
+"""Characters whose words are taken out of a text at once, to be counted."""
 SHARE = 2
 """One part in so many of what the tools cost at least must be missing: templates leave out parts of a schema."""
 
@@ -66,7 +68,7 @@ def _least_of_messages(messages: Sequence[Message], start: int, known: int | Non
 
 def least_tokens(text: str) -> int:
     """The fewest tokens that `text` costs."""
-    return sum(1 for _ in WORD.finditer(text))
+    return len(WORD.findall(text)) if len(text) <= SHORT else sum(1 for _ in WORD.finditer(text))
 
 
 def _of_tools(tools: Iterable[Tool]) -> Iterator[str]:

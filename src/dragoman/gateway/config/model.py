@@ -202,7 +202,7 @@ class GatewayConfig:
             message = f"the model {model[:100]!r} is not served here; ask for one of: {served}"
             raise ProviderError(message, status=404, kind=ErrorKind.NOT_FOUND, code="model_not_found")
         routes = (found,) if isinstance(found, Route) else tuple(found)
-        return tuple(_filled(route, stars) for route in routes) if stars else routes
+        return tuple([_filled(route, stars) for route in routes]) if stars else routes
 
     def balance(self, model: str) -> tuple[Balance | None, str]:
         """How the routes of `model` share its requests, None: they are asked in order; and the name of its row."""
@@ -215,6 +215,8 @@ class GatewayConfig:
         """The name of the row that holds for `model`, None for the default, and what its stars stand for."""
         if model in self.models:
             return model, ()
+        if not self.models:
+            return None, (model,)
         fits = [(name, match) for name in self.models if "*" in name and (match := _pattern(name).fullmatch(model))]
         if not fits:
             return None, (model,)

@@ -120,11 +120,11 @@ class _Watch:
         self._keep_alive, self._seconds = keep_alive, seconds
         self._job: asyncio.Task[Any] = asyncio.current_task()  # type: ignore[assignment]  # we are in one
         self._cancelling = self._job.cancelling()
-        self._loop = asyncio.get_running_loop()
+        self._loop = out.loop
         self._beside: list[asyncio.Future[None]] = []
         self._over = self._cancelled = False
         self.late = False
-        self._next: asyncio.TimerHandle = self._loop.call_later(self._wait(AT_ONCE), self._begin)
+        self._next: asyncio.TimerHandle = self._loop.call_later(min(AT_ONCE, seconds or AT_ONCE), self._begin)
 
     def ended_it(self) -> bool:
         """Was it this that cancelled the task, and nobody else?  To be asked once."""
@@ -168,9 +168,10 @@ class _Out:
 
     def __init__(self, send: Send) -> None:
         self._send = send
-        self._pinging = asyncio.Lock()
+        self._pinging: asyncio.Lock | None = None  # made for the first of them: most answers come sooner
         self._giving = False
-        self._clock = asyncio.get_running_loop().time
+        self.loop = asyncio.get_running_loop()
+        self._clock = self.loop.time
         self._begun = self._last = self._clock()
         self._started = self._ended = False
         self._left = -1  # bytes of a body whose length was sent; below 0 where it was not
@@ -182,14 +183,18 @@ class _Out:
 
     async def write(self, step: Head | bytes) -> None:
         """Send a step of an exchange."""
-        if type(step) is not bytes or self._pinging.locked():
+        if self._pinging is not None and self._pinging.locked():
             await (self.start(step) if isinstance(step, Head) else self.body(step))
             return
-        self._left -= len(step)
-        self._ended = self._left == 0
+        if type(step) is bytes:
+            self._left -= len(step)
+            self._ended = self._left == 0
+            message: Message = {"type": "http.response.body", "body": step, "more_body": not self._ended}
+        else:
+            message = self._opening(step)  # type: ignore[arg-type]
         self._giving, self._last = True, self._clock()
         try:
-            await self._send({"type": "http.response.body", "body": step, "more_body": not self._ended})
+            await self._send(message)
         finally:
             self._giving = False
 
@@ -219,6 +224,7 @@ class _Out:
             return  # what is on the way is sign of life enough
         if self._ended or self._left >= 0:
             return  # it was due when nothing was there, and comes to run when all is, or an answer of a known length
+        self._pinging = self._pinging or asyncio.Lock()
         async with self._pinging:
             if not self._started:
                 await self._send(self._opening(exchange.commit()))
@@ -226,7 +232,7 @@ class _Out:
             await self._send({"type": "http.response.body", "body": KEEP_ALIVE, "more_body": True})
 
     async def _give(self, message: Message) -> None:
-        if self._pinging.locked():
+        if self._pinging is not None and self._pinging.locked():
             async with self._pinging:
                 pass  # nothing comes between its end and what follows: no ping begins before this is given
         self._giving, self._last = True, self._clock()
