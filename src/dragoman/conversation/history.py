@@ -12,11 +12,12 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import groupby, pairwise
 from typing import TypeAlias
 
 from ..errors import ErrorCode
+from ..records import dataclass
 from ..types import NOTHING, Issue, IssueKind, Message, Part, Text, ToolCall, ToolResult
 from .grown import by_growth, changed, grown, same
 from .naming import respell
@@ -45,6 +46,7 @@ def repair(messages: Sequence[Message]) -> Repaired:
     return Repaired(same(messages) if made is None else made, done)
 
 
+_TOLD, _TEXTS = frozenset({"system", "user"}), frozenset({Text})
 Changed: TypeAlias = tuple[tuple[Message, ...] | None, tuple[Issue, ...]]
 """What messages became, None for what they were, and what was done."""
 
@@ -53,6 +55,8 @@ Changed: TypeAlias = tuple[tuple[Message, ...] | None, tuple[Issue, ...]]
 def _repaired(messages: Sequence[Message], start: int, known: Changed | None) -> Changed:
     if known is not None and not _begins_turn(messages, start):
         return _repaired((*messages,))
+    if not start and _is_told(messages):
+        return None, ()  # as most conversations begin
     repaired: list[Message] = []
     issues: list[Issue] = []
     said = _without_blanks(messages[start:])
@@ -65,6 +69,12 @@ def _repaired(messages: Sequence[Message], start: int, known: Changed | None) ->
         issues += found
     before, earlier = known or (None, ())
     return changed(messages, start, before, repaired), (*earlier, *issues)
+
+
+def _is_told(messages: Sequence[Message]) -> bool:
+    """Is all of it texts that the model is told?"""
+    kinds = [type(part) for message in messages for part in message.parts]
+    return _TEXTS.issuperset(kinds) and _TOLD.issuperset([message.role for message in messages])
 
 
 def _begins_turn(messages: Sequence[Message], at: int) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from ..codecs.crossing.answers import AnswerCrossing, crossing_of
@@ -25,6 +25,7 @@ from ..events import EVENTS, IssueReported
 from ..fallback import Balancer, Health, Spread, chaining
 from ..jsontext import to_json
 from ..providers.route import Route
+from ..records import dataclass
 from ..server_tools.machine import with_tools
 from ..server_tools.memory import Memory
 from ..turn.asking import asking
@@ -95,14 +96,14 @@ class Exchange:
         front: Front,
         body: JsonObject,
         services: ExchangeServices,
-        options: RequestOptions = RequestOptions(),
+        options: RequestOptions = RequestOptions(),  # noqa: B008
         record: ExchangeRecord | None = None,
     ) -> None:
         self._front, self._body = front, body
         self._services, self._options, self._config = services, options, services.config
         self._record = record or ExchangeRecord(front=front.codec.name)
         self._responses = services.responses if front.refers else None
-        self._opening = Opening(body if self._responses is not None else NOTHING)
+        self._opening = NO_OPENING if self._responses is None else Opening(body)
         self._accepted: tuple[Request, Stamp] | None = None
         self._whole_calls = not services.config.stream_arguments
         self._streams = False
@@ -328,7 +329,9 @@ class Exchange:
 
     def _outgoing(self, response: Response) -> tuple[Response, Response]:
         """A whole answer in the words of this client's API, and with the fields that these do not say."""
-        return crossing_of(self._sealer().response(response), self._front.codec.name)
+        if not response.message.bare or response.message.reasoning:
+            response = self._sealer().response(response)
+        return crossing_of(response, self._front.codec.name)
 
     @property
     def _keeps(self) -> bool:
@@ -433,6 +436,7 @@ class Exchange:
 
 
 NO_KINDS: frozenset[str] = frozenset()
+NO_OPENING = Opening(NOTHING)
 ONE_ANSWER = "the model gave several answers; clients of this API get the first"
 FIRST_LOOK, LONGEST_LOOK = 0.02, 0.5
 """Seconds between two looks whether a server is ready: they double, up to the longest."""

@@ -17,6 +17,7 @@ from types import TracebackType
 from typing import Any
 
 import aiohttp
+from yarl import URL
 
 from ..effects import Cancelled, Close, Effect, Invoke, Last, NewId, Now, Open, Opened, Read, RunTools, Sleep, Timeouts
 from ..errors import ErrorCode, ErrorKind, ProviderError, UsageError
@@ -63,6 +64,15 @@ def _timeout(timeouts: Timeouts) -> aiohttp.ClientTimeout:
     return aiohttp.ClientTimeout(total=None, sock_connect=timeouts.connect, sock_read=timeouts.idle)
 
 
+@lru_cache(maxsize=256)
+def _url(url: str) -> URL | str:
+    """The URL as the library reads it, once: what it makes of it is kept with it.  What is none it is to say itself."""
+    try:
+        return URL(url)
+    except ValueError:
+        return url
+
+
 def _payload(effect: Open) -> Any:
     """The body; bytes as what the library would make of them, which it finds out slowly."""
     if effect.upload is not None:
@@ -107,7 +117,7 @@ class AsyncPool:
         """The answer's head; its body is still to be read."""
         return await self._opened().request(
             effect.method,
-            effect.url,
+            _url(effect.url),
             headers=effect.headers,
             data=_payload(effect),
             timeout=_timeout(effect.timeouts),
@@ -183,7 +193,8 @@ class AsyncPerformer:
         self._close()
         self._url = effect.url
         try:
-            self._answer = await interruptible(self._pool.send(effect), self._cancel)
+            sending = self._pool.send(effect)
+            self._answer = await (sending if self._cancel is None else interruptible(sending, self._cancel))
         except (aiohttp.InvalidURL, aiohttp.NonHttpUrlClientError) as error:
             raise UsageError(f"not a URL: {origin(effect.url)!r}; give one like http://127.0.0.1:8080/v1") from error
         except Exception as error:

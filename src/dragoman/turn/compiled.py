@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import marshal
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from operator import attrgetter
 from typing import Any
 
 from ..codecs.shared.spec import WireFields
@@ -23,7 +24,7 @@ from ..conversation.requirements import WireRequirements
 from ..memo import OBJECTS, FrozenTools, Recent
 from ..providers.families import Profile, Replay, TemplateLimit
 from ..providers.route import Route
-from ..types import JsonObject, Message, Request, Text, ToolCall, ToolResult
+from ..types import JsonObject, Message, Request, Sampling, Text, ToolCall, ToolResult
 from .capabilities import NOTHING, Refusals
 from .plan import Plan, planned, style_of
 from .prepare import requirements_of, with_markers
@@ -162,14 +163,18 @@ def _key(
     if extra is None:
         return None
     key = (
-        id(route), request.model, text, request.tool_choice, request.parallel, sampling, request.stream, extra or "",
-        refused or "", habits,
+        id(route), request.model, text, request.tool_choice, request.parallel, _of_sampling(sampling), request.stream,
+        extra or "", refused or "", habits,
     )  # fmt: skip
     try:
         hash(key)
     except TypeError:  # a caller's own list where a tuple belongs
         return None
     return key
+
+
+_of_sampling = attrgetter(*(field.name for field in fields(Sampling)))
+"""Its values: a tuple of them is compared and hashed without a step of ours."""
 
 
 def _written(extra: JsonObject) -> Hashable:

@@ -72,7 +72,9 @@ def asked_about(request: Request) -> tuple[ToolCall, ...]:
     """The calls that the last message of `request` asks about; () where it is no such question."""
     last = request.messages[-1] if request.messages else None
     part = last.parts[0] if last is not None and last.parts else None
-    calls: Any = part.metadata.get(QUESTION, ()) if isinstance(part, Text) else ()
+    if not isinstance(part, Text) or not part.metadata:
+        return ()
+    calls: Any = part.metadata.get(QUESTION, ())
     return calls if isinstance(calls, tuple) else ()
 
 

@@ -168,6 +168,9 @@ def _is_empty(request: Request, response: Response) -> bool:
     """
     if response.stop not in OWN_ENDS or request.sampling.stop or response.calls or response.doubtful:
         return False
+    last = response.message.parts[-1] if response.message.parts else None
+    if type(last) is Text and not last.text.isspace() and last.text:
+        return False  # as most
     expects = bool(request.messages) and request.messages[-1].role in ("user", "tool")
     silent = all(isinstance(p, Reasoning) or _is_blank(p) for p in response.message.parts)
     return expects and silent and not media_beside(response.extra)

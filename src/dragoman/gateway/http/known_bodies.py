@@ -19,6 +19,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, NamedTuple, TypeAlias
 
 from ...conversation.grown import Grown, grown
@@ -91,15 +92,30 @@ class KnownBodies:
         if not self.limit or len(body) > LARGEST:
             return Match(len(body))
         with self._lock:
-            said = next((one for one in self._of(scope, CONVERSATION) if _begins(body, one)), None)
-            if said is not None and said.marks + marks(body[len(said.data) :]) > most:
-                said = None
-            places = ((one, at) for one in self._of(scope, TOOLS) for at in (one.start, len(body) - one.back))
-            tools, at = next((pair for pair in places if _stands_at(body, *pair, said)), (None, 0))
-            for one in filter(None, (said, tools)):
-                self._recent.move_to_end(id(one))
+            said = self._said_in(body, scope, most)
+            tools, at = self._tools_in(body, scope, said)
+            if said is not None:
+                self._recent.move_to_end(id(said))
+            if tools is not None:
+                self._recent.move_to_end(id(tools))
         fresh = len(body) - (len(said.data) - said.start if said else 0) - (len(tools.data) if tools else 0)
         return Match(fresh, tools, at, said)
+
+    def _said_in(self, body: bytes, scope: Hashable, most: int) -> _Known | None:
+        """The conversation that `body` begins with, where what follows it does not hold too much."""
+        for one in self._of(scope, CONVERSATION):
+            if _begins(body, one):
+                return one if one.marks + marks(body[len(one.data) :]) <= most else None
+        return None
+
+    def _tools_in(self, body: bytes, scope: Hashable, said: _Known | None) -> tuple[_Known | None, int]:
+        """The tools that stand in `body`, and where."""
+        size = len(body)
+        for one in self._of(scope, TOOLS):
+            for at in (one.start, size - one.back):
+                if _stands_at(body, one, at, said):
+                    return one, at
+        return None, 0
 
     def read(self, body: bytes, match: Match, parse: Parse, scope: Hashable, history: str) -> Mapping[str, Any]:
         """The value of `body`, as `parse` gives it, and raising what it raises; `history` names the list that grows."""
@@ -190,7 +206,9 @@ class KnownBodies:
     def _of(self, scope: Hashable, what: str) -> Sequence[_Known]:
         """The latest first."""
         rows = self._rows.get((scope, what))
-        return list(reversed(rows.values()))[:MOST_OF_ONE] if rows else ()
+        if not rows or len(rows) == 1:
+            return tuple(rows.values()) if rows else ()
+        return list(islice(reversed(rows.values()), MOST_OF_ONE))
 
     def _put(self, known: _Known, what: str) -> None:
         with self._lock:

@@ -202,7 +202,7 @@ def read_json(body: bytes, limits: Limits) -> Mapping[str, Any]:
         value = _again(body, error)
     except RecursionError:
         raise CodecError("the body nests too deep; send what this API describes", "$") from None
-    if not isinstance(value, Mapping):
+    if type(value) is not dict:
         raise CodecError("the body is not a JSON object; send what this API describes", "$")
     return value
 

@@ -25,7 +25,46 @@ TOO_LONG = (
     b"content-length: 46\r\nconnection: close\r\n\r\nthe head of the request is too long; cut it.\r\n"
 )
 
+HEAD, END = b"HTTP/1.1 ", b"\r\n\r\n"
+
 _Base: Any = AutoHTTPProtocol
+
+
+class JoinedWrites:
+    """A transport that sends the head of an answer with the first of its body: one call of the system, one packet.
+
+    A head behind which nothing comes at once goes out before the loop waits for anything.
+    """
+
+    def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
+        self._transport, self._loop = transport, loop
+        self._head = b""
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._transport, name)
+        setattr(self, name, found)  # is asked for with every request
+        return found
+
+    def write(self, data: bytes) -> None:
+        """Send `data`, or hold it back where it is a head."""
+        if self._head:
+            head, self._head = self._head, b""
+            self._transport.writelines((head, data))
+        elif data.startswith(HEAD) and data.endswith(END):
+            self._head = data
+            self._loop.call_soon(self._flush)
+        else:
+            self._transport.write(data)
+
+    def close(self) -> None:
+        """Send what is held back, and close."""
+        self._flush()
+        self._transport.close()
+
+    def _flush(self) -> None:
+        if self._head:
+            head, self._head = self._head, b""
+            self._transport.write(head)
 
 
 class Connection(_Base):  # type: ignore[misc]
@@ -37,6 +76,7 @@ class Connection(_Base):  # type: ignore[misc]
 
     def connection_made(self, transport: asyncio.Transport) -> None:
         """The client has come."""
+        transport = JoinedWrites(transport, self.loop)  # type: ignore[assignment]  # as far as it is asked
         super().connection_made(transport)
         self._made = self.loop.time()
         if not ROOM.make_room(self.connections):
