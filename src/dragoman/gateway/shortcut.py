@@ -30,6 +30,10 @@ RUNS = frozenset({TextDelta, ReasoningDelta, CallDelta})
 SPOKEN = frozenset({TextDelta, ReasoningDelta})
 
 
+NOTHING_WAITS: deque[Any] = deque(maxlen=0)
+"""The queue of a stream that waits for its next chunk: an empty one of its own has room for sixty-four."""
+
+
 class Shortcut:
     """The shortcut of one stream, written by `encoder` in frames of this kind into `pieces`.
 
@@ -45,7 +49,7 @@ class Shortcut:
     ) -> None:
         self._encoder, self._frames, self._pieces, self._flush = encoder, frames, pieces, flush
         self._write: Callable[[Frame], bytes] = writers[frames]
-        self._queue: deque[Event] = deque()  # what the turn made of the last read, and nobody was told yet
+        self._queue: deque[Event] = NOTHING_WAITS  # what the turn made of the last read, and nobody was told yet
         self._error: Exception | None = None  # what went wrong behind it
         self._goes_on = False  # may more be read before the turn has that?
         self._sent = False  # did anything?
@@ -88,6 +92,7 @@ class Shortcut:
             elif pieces:
                 yield from self._flush(pieces)
                 self._sent = True
+            self._queue = NOTHING_WAITS
             try:
                 data: bytes = yield effect
             except Exception as error:
@@ -101,7 +106,7 @@ class Shortcut:
                 self._reply = data
                 return self._next()
             taken = effect.take(data)
-            self._queue.extend(taken.steps)
+            self._queue = deque(taken.steps)
             self._error, self._goes_on = taken.error, taken.goes_on
             if not self._queue and not (self._goes_on and effect.within is None):
                 return self._next()

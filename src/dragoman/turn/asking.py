@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from ..dialects.engine.told_text import joined
 from ..dialects.writing.history import AS_WRITTEN
 from ..effects import Machine, relay
 from ..errors import ProviderError
@@ -43,6 +44,8 @@ MADE = "the model was asked whether it meant the call of {name!r}, and made it"
 OTHER = "the model was asked whether it meant the call of {name!r}, and made another call"
 NOT_MADE = "the model was asked whether it meant the call of {name!r}, and did not make it; it is text"
 CONFIRMED = "the model was asked whether it meant it, and wrote it again"
+APART = 64
+"""Events of an answer that are kept one by one: it may stream for an hour."""
 FAILED = "the model was to be asked whether it meant the call of {name!r}, and that failed ({why}); it is text"
 
 
@@ -57,6 +60,7 @@ class _Asking:
         self._held: list[Event] = []
         self._calls = 0
         self._passed: list[Event] = []  # what went out; of most answers nobody asks what that was
+        self._joined = 0  # of it, neighbouring texts are one up to here
 
     def run(self) -> Machine[Response]:
         """The one answer."""
@@ -94,6 +98,9 @@ class _Asking:
             return None
         self._calls += sum([type(step) is CallStarted for step in steps])
         self._passed += steps
+        if len(self._passed) - self._joined > APART:
+            self._passed[self._joined :] = joined(self._passed[self._joined :])
+            self._joined = len(self._passed)
         return steps
 
     def _first(self, step: Any) -> Iterable[Any]:

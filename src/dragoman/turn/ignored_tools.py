@@ -120,13 +120,14 @@ class _Watched:
     ) -> None:
         self._request, self._route, self._learned, self._ask = request, route, learned, ask
         self._suspected = suspected
-        self._events: list[Event] = []
+        self._events: list[Event] = []  # what waits of the first answer: of a streamed one its end
         self._usage: Usage | None = None  # of what was asked besides
 
     def run(self) -> Machine[Response]:
         """The answer, with what follows from it."""
-        at_once = None if self._request.stream else self._keep
-        first = yield from relay(self._ask(self._request, self._route, ()), on_step=self._pass_on, at_once=at_once)
+        first = yield from relay(
+            self._ask(self._request, self._route, ()), on_step=self._pass_on, at_once=self._pass_all
+        )
         if any(call.report is None or call.report.tier is Tier.NATIVE for call in first.calls):
             self._note(Finding(Support.READ))
         doubt = _doubt(self._request, first)
@@ -136,19 +137,22 @@ class _Watched:
             return (yield from self._try_text(first))
         return (yield from self._try_canary(first))
 
-    def _keep(self, steps: list[Any]) -> tuple[()] | None:
-        """Of a whole answer everything waits."""
-        if not EVENTS.issuperset(map(type, steps)):
+    def _pass_all(self, steps: list[Any]) -> Sequence[Any] | None:
+        """The same of several; None where they are not of one kind."""
+        kinds = {*map(type, steps)}
+        if not EVENTS.issuperset(kinds):
             return None
+        if self._request.stream:
+            return None if Ended in kinds else steps
         self._events += steps
         return ()
 
     def _pass_on(self, step: Any) -> Iterable[Any]:
         """A whole answer waits until it stands; of a streamed one its end does."""
-        if type(step) not in EVENTS:
+        if type(step) not in EVENTS or (self._request.stream and type(step) is not Ended):
             return (step,)
         self._events.append(step)
-        return (step,) if self._request.stream and type(step) is not Ended else ()
+        return ()
 
     # ── what follows ─────────────────────────────────────────────────────────
 
@@ -203,19 +207,19 @@ class _Watched:
     def _stands(self, first: Response, issues: Sequence[Issue] = ()) -> Machine[Response]:
         """The first answer, as it came, with what there is to tell and what all of it cost."""
         usage = self._usage + first.usage if self._usage is not None else first.usage
-        if not (issues or self._usage or self._request.stream):
-            yield self._events
+        if not (issues or self._usage):
+            if self._events:
+                yield self._events
             return first
         events: list[Event] = []
         for event in self._events:
             if isinstance(event, Ended):
                 events += map(IssueReported, issues)
-                events.append(event if event.usage is usage else replace(event, usage=usage))
-            elif not self._request.stream:
-                events.append(event)
+                event = event if event.usage is usage else replace(event, usage=usage)
+            events.append(event)
         if events:
             yield events
-        return replace(first, usage=usage, issues=(*first.issues, *issues)) if issues or self._usage else first
+        return replace(first, usage=usage, issues=(*first.issues, *issues))
 
     def _made_good(self, first: Response, second: Response, why: str) -> Machine[Response]:
         """The answer that calls: alone where nothing of the first went out, else its calls behind that."""
@@ -226,7 +230,7 @@ class _Watched:
             yield from replay(whole)
             return whole
         composer = AnswerComposer(whole_calls=False)
-        for event in self._events:
+        for event in replay(first):
             composer.stream(event)
         composer.count(first)
         yield from composer.next_answer()
