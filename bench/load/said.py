@@ -90,8 +90,9 @@ def _counted(frame: bytes, number: int) -> bytes:
 
 @lru_cache
 def whole(api: str) -> bytes:
-    """An answer in one piece; its count leaves room for any number of tools: else the gateway asks whether they came."""
-    response = Response(message=Message("assistant", [Text(WHOLE)]), stop=Stop.END, usage=Usage(input=250_000, output=60))
+    """An answer in one piece; its count leaves room for any number of tools: else it is asked whether they came."""
+    usage = Usage(input=250_000, output=60)
+    response = Response(message=Message("assistant", [Text(WHOLE)]), stop=Stop.END, usage=usage)
     return json.dumps(CODECS[api].encode_response(response, STAMP)).encode()
 
 
