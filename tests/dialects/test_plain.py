@@ -52,7 +52,7 @@ def test_parser_finds_nothing_in_plain_texts(way: dict[str, Any]) -> None:
         for finish in ("end", "stop_sequence"):
             events = events_of(text, way, 1 + seed % 3, finish)
             assert {type(event) for event in events} == {TextDelta}, text
-            assert "".join(event.text for event in events) == text
+            assert "".join(event.text for event in events if isinstance(event, TextDelta)) == text
     assert held > 400
 
 
@@ -66,7 +66,7 @@ def test_vectors_read_the_same_where_they_are_plain() -> None:
             if PlainTexts(heard.table, heard.names).hold(vector["text"]):
                 events = [*(parser := Parser(tools=vector["tools"])).feed(vector["text"]), *parser.close("end")]
                 assert {type(event) for event in events} == {TextDelta}, vector["id"]
-                assert "".join(event.text for event in events) == vector["text"]
+                assert "".join(event.text for event in events if isinstance(event, TextDelta)) == vector["text"]
 
 
 def test_words_of_ordinary_answers_are_plain() -> None:
