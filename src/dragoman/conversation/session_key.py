@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from hashlib import blake2b
 from typing import Any
 
@@ -144,5 +145,6 @@ def _texts(message: Message) -> Iterator[str]:
             yield from (part.mime, part.url, part.data)
 
 
+@lru_cache(maxsize=4096)
 def _digest(*parts: str) -> str:
     return blake2b("\0".join(parts).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()

@@ -73,7 +73,7 @@ def _exchange(exchange: ExchangeRecord, spelt: tuple[str, ...]) -> dict[str, Any
         attempts.append(attempt_fields(attempt, clean_name(attempt.place.model, spelt)))
         if attempt.response is not None:
             attempts[-1]["brief"] = _brief(attempt.response, exchange)
-            brief = number if attempt.response == answer else brief
+            brief = number if attempt.response is answer or attempt.response == answer else brief
     if brief is None and answer is not None:
         brief = _brief(answer, exchange)
     begun, first, ended = exchange.begun, exchange.first, exchange.ended

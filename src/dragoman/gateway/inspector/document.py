@@ -193,7 +193,9 @@ class _Document:
 
     def _exchange(self, exchange: ExchangeRecord, asked: Sequence[Any]) -> dict[str, Any]:
         attempts, response = exchange.attempts, exchange.response
-        same = next((n for n, attempt in enumerate(attempts) if attempt.response == response), None)
+        same = next((n for n, attempt in enumerate(attempts) if attempt.response is response), None)
+        if same is None and response is not None:  # a stream's answer is made anew
+            same = next((n for n, attempt in enumerate(attempts) if attempt.response == response), None)
         return {
             "status": exchange.status,
             "begun": exchange.begun,

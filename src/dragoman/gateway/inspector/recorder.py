@@ -24,7 +24,7 @@ from ..config.model import GatewayConfig
 from ..http.asgi import BEHIND, Receive, Scope, Send
 from ..telemetry.exchange_record import ExchangeRecord, UpstreamAttempt
 from ..telemetry.logs import hidden
-from .recording import Hop, Recording, decoded
+from .recording import Hop, Recording
 from .redaction import is_secret
 
 MOST = 5000
@@ -276,12 +276,12 @@ def _receiving(recording: Recording, receive: Receive) -> Receive:
 
 
 def _sending(recording: Recording, send: Send) -> Send:
-    async def sent(message: Any) -> None:
+    def sent(message: Any) -> Awaitable[None]:
         if message["type"] == "http.response.start":
-            recording.on_response_head(message["status"], decoded(message["headers"]))
+            recording.on_response_head(message["status"], message["headers"])
         elif message.get("body"):
             recording.on_response_data(message["body"])
-        await send(message)
+        return send(message)
 
     return sent
 

@@ -131,9 +131,9 @@ class Hop:
 class Recording:
     """One exchange.  `version` grows with every change; `began` is seconds since 1970.
 
-    `came` are the headers of its request; `session` is the digest of what it belongs to, once it is over; `content`
-    says whether what was said is kept.  Where it does not `blots`, nobody sees anything of it until it is sealed, and
-    bodies are rid of secrets by whoever writes them.
+    `came` are the headers of its request, `given` those of our answer; `session` is the digest of what it belongs to,
+    once it is over; `content` says whether what was said is kept.  Where it does not `blots`, nobody sees anything of
+    it until it is sealed, and bodies are rid of secrets by whoever writes them.
     """
 
     number: int
@@ -147,6 +147,7 @@ class Recording:
     query: str = ""
     variables: Mapping[str, Any] = NOTHING
     came: Sequence[tuple[bytes, bytes]] = ()
+    given: Sequence[tuple[bytes, bytes]] = ()
     headers: Mapping[str, str] = NOTHING
     again: int = 0
     exchange: ExchangeRecord | None = None
@@ -205,11 +206,11 @@ class Recording:
             self.unnoted += OBJECTS * self.request.add(data, self.clock() - self.start)
             self.note()
 
-    def on_response_head(self, status: int, headers: Mapping[str, str]) -> None:
+    def on_response_head(self, status: int, headers: Sequence[tuple[bytes, bytes]]) -> None:
         """The head of our answer."""
-        self.status, self.response_headers = status, headers
+        self.status, self.given = status, tuple(headers)
         if self.blots:
-            self.response_headers = shown_headers(headers, self.secrets)
+            self.response_headers = shown_headers(decoded(headers), self.secrets)
             self.note()
 
     def on_response_data(self, data: bytes) -> None:
@@ -313,7 +314,7 @@ class Recording:
         for hop in self.hops:
             self._know_of(hop)
         self._know(self.exchange.headers if self.exchange is not None else decoded(self.came))
-        self.response_headers = shown_headers(self.response_headers, self.secrets)
+        self.response_headers = shown_headers(decoded(self.given), self.secrets)
         for hop in self.hops:
             hop.show(self.secrets)
 
