@@ -67,8 +67,9 @@ def _offered(exchange: ExchangeRecord) -> frozenset[str]:
 
 def _exchange(exchange: ExchangeRecord, spelt: tuple[str, ...]) -> dict[str, Any]:
     """The attempts, the number of the one whose answer the client got, or that answer, and what tools run here did."""
-    answer, attempts = exchange.response, list[dict[str, Any]]()
+    answer = exchange.response
     brief: Any = None
+    attempts: list[dict[str, Any]] = []
     for number, attempt in enumerate(exchange.attempts):
         attempts.append(attempt_fields(attempt, clean_name(attempt.place.model, spelt)))
         if attempt.response is not None:

@@ -19,7 +19,7 @@ def folded(data: bytes) -> tuple[bytes, bytes]:
     """`data` with a mark for each joint of two frames, and the joint; b"" where it stays as it is."""
     joint = _joint(data)
     count = data.count(joint) if joint else 0
-    if count < FEWEST or 2 * count * (len(joint) - len(MARK)) < len(data) or MARK in data:
+    if count < FEWEST or 2 * count * (len(joint) - len(MARK)) < len(data) or data.find(MARK) >= 0:
         return data, b""
     return data.replace(joint, MARK), joint
 
@@ -31,7 +31,7 @@ def unfolded(text: str, joint: str) -> str:
 
 def _joint(data: bytes) -> bytes:
     """How frames in the middle end and the next ones begin, each up to a quote: what they say stands behind that."""
-    end = next((each for each in ENDS if each in data), b"")
+    end = next((each for each in ENDS if data.find(each) >= 0), b"")
     at = data.find(end, len(data) // 2) if end else -1
     one, two, three = (data[at + len(end) : (at := data.find(end, at + len(end)))] for _ in range(3))
     if at < 0:

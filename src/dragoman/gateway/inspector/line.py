@@ -124,7 +124,8 @@ def marks_of(exchange: ExchangeRecord, again: int = 0) -> list[str]:
 
 def _judged(answers: Sequence[Response], given: Response | None) -> tuple[bool, bool, bool, bool, bool]:
     """Does the answer that was given hold calls; was anything mended, refused, quoted, doubtful?"""
-    kinds, called, mended, doubtful = set[IssueKind](), False, False, False
+    kinds: set[IssueKind] = set()
+    called = mended = doubtful = False
     for answer in answers:
         doubtful = doubtful or bool(answer.doubtful)
         for issue in answer.issues:

@@ -19,7 +19,17 @@ from ...providers.route import Route
 from ...types import NOTHING
 from ..http.request_body import Refused, unpacked
 from ..telemetry.exchange_record import ExchangeRecord, UpstreamAttempt
-from .redaction import blot, holds, joined, secrets_in, shown_headers, shown_query, shown_url, spellings
+from .redaction import (
+    blot,
+    holds,
+    joined,
+    secrets_in,
+    shown_headers,
+    shown_query,
+    shown_request_headers,
+    shown_url,
+    spellings,
+)
 
 FORM = "application/x-www-form-urlencoded"
 WITHHELD = b"[withheld: it held a secret in pieces]"
@@ -123,7 +133,7 @@ class Hop:
 
     def show(self, secrets: frozenset[str]) -> None:
         """Address and headers as they may be shown."""
-        self.url, self.headers = shown_url(self.url, secrets), shown_headers(self.headers, secrets)
+        self.url, self.headers = shown_url(self.url, secrets), shown_request_headers(self.headers, secrets)
         self.got_headers = shown_headers(self.got_headers, secrets)
 
 
@@ -299,7 +309,7 @@ class Recording:
         if len(headers) < len(self.came):
             for pair in self.came:
                 self.secrets = joined(self.secrets, secrets_in(decoded([pair])))
-        self.headers = shown_headers(headers, self.secrets)
+        self.headers = shown_request_headers(headers, self.secrets)
         self.query = shown_query(self.query, self.secrets)
         self.spelt = spellings(self.secrets)
 
