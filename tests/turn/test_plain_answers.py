@@ -16,7 +16,21 @@ from dragoman.turn.answer import AnswerStream
 from dragoman.turn.compiled import compiled
 from dragoman.turn.plan import Plan
 from dragoman.turn.response_reader import Replayed
-from dragoman.types import Issue, IssueKind, Message, Reasoning, Request, Response, Stop, Text, Tool, ToolChoice, Usage
+from dragoman.types import (
+    Issue,
+    IssueKind,
+    Message,
+    Part,
+    Reasoning,
+    Request,
+    Response,
+    Stop,
+    Text,
+    Tool,
+    ToolCall,
+    ToolChoice,
+    Usage,
+)
 from tests.support.drawn_texts import drawn
 
 TOOLS = [Tool(name="read_file"), Tool(name="bash"), Tool(name="web.search")]
@@ -74,6 +88,20 @@ def test_whole_answer_is_what_its_events_come_to(way: str) -> None:
         assert whole[0] == whole[1]
 
 
+@pytest.mark.parametrize("way", WAYS)
+def test_calls_beside_a_text_are_what_their_events_come_to(way: str) -> None:
+    plan = plan_of(way)
+    for seed in range(600):
+        names = ("read_file", "bash", "unheard_of", "readfile")
+        calls = [ToolCall(id=f"c{n}", name=names[(seed + n) % 4], arguments={"path": "a"}) for n in range(seed % 3)]
+        texts: list[Part] = [Text(drawn(seed))] if seed % 5 else []
+        thoughts: list[Part] = [Reasoning("I think [so].")] if seed % 4 == 0 else []
+        stop = (Stop.TOOL_CALLS, Stop.END, Stop.LENGTH, Stop.FILTERED, None)[seed % 5]
+        message = Message("assistant", [*thoughts, *texts, *calls])
+        whole, folded = both(plan, Response(message=message, stop=stop, usage=Usage(input=3, output=2)))
+        assert whole == folded, message
+
+
 @pytest.mark.parametrize(
     "parts",
     [
@@ -83,11 +111,15 @@ def test_whole_answer_is_what_its_events_come_to(way: str) -> None:
         [Reasoning("I think."), Text("It can stay.")],
         [Text("It can stay.", metadata={"citations": [1]})],
         [Text("It can stay."), Text("It may go.")],
+        [ToolCall(id="a", name="bash", arguments={})],
+        [Text("It can stay."), ToolCall(id="a", name="bash", arguments={}), Text("It may go.")],
+        [ToolCall(id="a", name="bash", arguments={}), Text("It may go.")],
+        [Text("I will look."), ToolCall(id="a", name="bash", arguments={}), ToolCall(id="a", name="bash", arguments={})],
     ],
     ids=str,
 )
 @pytest.mark.parametrize("way", WAYS)
-def test_other_answers_are_what_their_events_come_to(way: str, parts: list[Text]) -> None:
+def test_other_answers_are_what_their_events_come_to(way: str, parts: list[Part]) -> None:
     response = Response(message=Message("assistant", parts), stop=Stop.END, usage=Usage(input=3, output=2))
     whole, folded = both(plan_of(way), response)
     assert whole == folded

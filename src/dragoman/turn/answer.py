@@ -38,7 +38,7 @@ from ..events import (
 )
 from ..jsontext import to_json
 from ..providers.families import RETURNED, origin
-from ..types import Issue, IssueKind, Message, Response, Stop, Text, Tool
+from ..types import Issue, IssueKind, Message, Reasoning, Response, Stop, Text, Tool, ToolCall
 from .further_choices import FurtherChoices
 from .native_calls import NativeCalls
 from .overlooked_text import OverlookedText
@@ -95,8 +95,11 @@ class AnswerStream:
         """The same at once, and the error."""
         if events == ():
             return [], None
-        if type(events) is Replayed and self._assembler is None and self._passing.holds(events.response):
-            return self._as_it_is(events.response), None
+        read = True
+        if type(events) is Replayed and self._assembler is None:
+            if self._passing.holds(events.response):
+                return self._as_it_is(events.response), None
+            read = not self._passing.says_nothing(events.response)
         came: list[Event] = []
         failed = None
         try:
@@ -104,7 +107,7 @@ class AnswerStream:
         except Exception as error:
             failed = error
         if self._handle is None or self._assembler is None:
-            self._handle, self._assembler = handling(self._plan, self._mint), Assembler()
+            self._handle, self._assembler = handling(self._plan, self._mint, read=read), Assembler()
         made = self._handle(came)
         if not self.begun and came:
             made = [*map(IssueReported, self._noticed), *made]
@@ -144,9 +147,9 @@ def salvaged(written: str, ids: Ids) -> list[Event]:
 # ── what handles an answer's events ──────────────────────────────────────────
 
 
-def handling(plan: Plan, mint: Mint) -> Handling:
-    """What handles the events of the answer to `plan`, each of its choices by itself."""
-    first = _handling(plan, mint)
+def handling(plan: Plan, mint: Mint, *, read: bool = True) -> Handling:
+    """What handles the events of the answer to `plan`, each choice by itself; `read`: also what its text holds."""
+    first = _handling(plan, mint, read=read)
     if not plan.once(_asks_several):
         return first
 
@@ -210,8 +213,20 @@ class _Passing(NamedTuple):
             return False
         return self.unread or (self.plain is not None and self.plain.hold(part.text))
 
+    def says_nothing(self, response: Response) -> bool:
+        """Need nobody look at what its text holds?  What it thinks, and what it calls by the wire, is handled."""
+        if self.plain is None or response.stop is Stop.LENGTH:
+            return False
+        parts = response.message.parts
+        texts = [part for part in parts if type(part) is Text]
+        if not _WHOLE.issuperset(map(type, parts)) or len(texts) > 1:
+            return False
+        return all(not text.metadata and self.plain.hold(text.text) for text in texts)
+
 
 NONE_PASS = _Passing()
+_WHOLE = frozenset({Text, Reasoning, ToolCall})
+"""Parts beside which a text is read as alone."""
 
 
 def _passing(plan: Plan) -> _Passing:
@@ -250,10 +265,10 @@ def _listening(plan: Plan) -> _Listening:
     )
 
 
-def _handling(plan: Plan, mint: Mint) -> Handling:
+def _handling(plan: Plan, mint: Mint, *, read: bool = True) -> Handling:
     """What handles the events of one choice."""
     listening = plan.once(_listening)
-    parser = _parser(plan, listening, mint("t"))
+    parser = _parser(plan, listening, mint("t")) if read else None
     stages: list[Handling] = [TextCallStream(parser, _natives(plan), native=not plan.text).handle_all]
     if parser is not None and listening.overlooked is not None:  # held back where it may hold a call, and asked about
         stages.append(_stage(OverlookedText(listening.overlooked)))
