@@ -279,3 +279,21 @@ def test_code_that_names_other_parameters_is_written_as_it_stands(content: str) 
     assert len(written) > len(rows) / 2
     for name, text in written.items():
         assert called(parse(text, tools=tools)) == [("write_file", dict(call.arguments))], name
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("<tool_call>\n<function=get_weather>\n<parameter=city>\nOslo\n</paramter>\n<parameter=days>\n3\n</parameter>\n"
+         "</function>\n</tool_call>\n<tool_call>\n<function=search>\n<parameter=query>\nred\n</parameter>\n</function>\n</tool_call>", "search"),
+        ("<get_weather>\n<city>Oslo</ciyt>\n<days>3</days>\n</get_weather>\n<search>\n<query>red</query>\n</search>", "search"),
+        ('<tool_call>{"name": "search", "arguments": {"query": "a" b", "limit" 3}}</tool_call>', ""),
+        ('<function_calls>\n<invoke name="ping">\n</invoke>\n<invoke name="get_weather">\n<parameter name="city">Oslo'
+         '<parameter name="days">3</parameter>\n</invoke>\n<invoke name="search">\n<parameter name="query">red</parameter>\n'
+         "</invoke>\n</function_calls>", "search"),
+    ],
+    ids=["a raw value", "an element", "nothing", "not of one that ran before it"],
+)  # fmt: skip
+def test_of_a_call_that_was_read_into_another_it_is_said_that_it_did_not_run(text: str, told: str) -> None:
+    [correction, *_] = [issue.correction for issue in read(text).issues]
+    assert (f"If you called {told} behind it" in correction) if told else "behind it" not in correction

@@ -68,7 +68,9 @@ class Damage:
             yield from self._over_rest(row)
         raw = src.held()
         src.release()
-        issue = unreadable(kind, message, raw, broken.name if broken else "", at)
+        behind = self.judge.calls_named(raw, [draft.name for draft in attempt.drafts])
+        behind = behind if broken else behind[1:]
+        issue = unreadable(kind, message, raw, broken.name if broken else "", at, behind=behind)
         if broken is not None:
             broken.done, broken.end = False, src.at
             broken.refuse(kind, message, issue.correction)
@@ -160,7 +162,7 @@ class Damage:
             teller.release_all()
         kind, message = self._why(why, row, raw)
         teller.seen_call = True
-        teller.unread(unreadable(kind, message, raw, "", at))
+        teller.unread(unreadable(kind, message, raw, "", at, behind=self.judge.calls_named(raw, ())[1:]))
         return True
 
     def _to_end(self, row: Row) -> Need[None]:

@@ -109,6 +109,11 @@ class Declared(Mapping[str, Tool]):
         told = set(words)
         return not (told.isdisjoint(self._given) and told.isdisjoint(self._spellings))
 
+    def named_in(self, words: Iterable[str]) -> list[str]:
+        """The declared names that are spelt exactly so, as often as they are."""
+        given, spellings = self._given, self._spellings
+        return [word if word in given else spellings[word] for word in words if word in given or word in spellings]
+
     @cached_property
     def _folded(self) -> Mapping[str, str]:
         others = {spelling.casefold(): name for spelling, name in self._spellings.items()}

@@ -8,7 +8,7 @@ text for calls itself.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -36,6 +36,8 @@ WRAPPERS = frozenset({"arguments", "args", "parameters", "params", "input", "pro
 """Keys that models wrap the arguments in once more (malformations.md §3)."""
 
 TOOL_WORD = late(r"[\w.:-]+")
+CALL_WORD = late(r"(?<=[<>=\"'])[\w.:-]++(?=[\"'>\s({<])|(?<![\w.:-])[\w.:-]++(?=\()")
+"""A word where calls have their tool's name: behind a mark, a quote or a sign, or before a parenthesis."""
 PLAIN_NAME = late(r"[\w@$][\w.\-/:@$ ]*")
 COUNTED = late(r"functions[._]?(?P<name>.+?)[:_]?\d+")
 """Kimi's ids, with their signs lost on the way through a client (malformations.md §6)."""
@@ -112,6 +114,16 @@ class Judge:
     def names_tool(self, text: str) -> bool:
         """Does a declared tool's name stand in `text`?"""
         return self.tools is not None and self.tools.any_of(TOOL_WORD.findall(text))
+
+    def calls_named(self, text: str, known: Iterable[str]) -> tuple[str, ...]:
+        """The declared tools whose names stand in `text` as a call's does, each once, but those of `known` calls."""
+        if self.tools is None:
+            return ()
+        found = self.tools.named_in(CALL_WORD.findall(text))
+        for name in known:
+            if name in found:
+                found.remove(name)
+        return tuple(dict.fromkeys(found))
 
     def resolve(self, written: str) -> str | None:
         """The declared tool that this name of a native call means, its notation normalised; None where none is."""
@@ -264,14 +276,23 @@ def breach(why: str, raw: str = "") -> Issue:
     return Issue(kind=IssueKind.NOT_ALLOWED, message=why, raw=raw, correction=correction)
 
 
-def unreadable(kind: IssueKind, why: str, raw: str, name: str, start: int) -> Issue:
-    """The issue for a call that could not be read to its end."""
+MOST_NAMED = 5
+"""Tools that a correction names."""
+
+
+def unreadable(
+    kind: IssueKind, why: str, raw: str, name: str, start: int, *, behind: tuple[str, ...] = ()
+) -> Issue:
+    """The issue for a call that could not be read to its end; `behind` are tools whose calls may have gone into it."""
     if kind is IssueKind.TRUNCATED:
         correction = "The call was cut off before it ended and was not run. Send it again, in smaller parts."
     elif kind is IssueKind.DUPLICATE_KEYS:
         correction = f"The call has two readings and was not run: {why}. Send it again with every key once."
     else:
         correction = f"The call could not be read and was not run: {why}. Send it again as one complete, valid call."
+    if behind:
+        several = f"{', '.join(behind[:MOST_NAMED])}{' and others' if len(behind) > MOST_NAMED else ''}"
+        correction += f" If you called {several} behind it, that was read into it and not run: send that again too."
     return Issue(
         kind=kind, message=why, raw=raw, name=name, correction=correction, span=(start, start + len(raw))
     )
