@@ -17,7 +17,7 @@ from typing import NamedTuple, TypeAlias
 from ...events import CallDelta, CallDoubted, CallEnded, CallStarted, Event, IssueReported
 from ...types import Issue, IssueKind, Tier, ToolCall
 from ..judge import hints
-from ..judge.candidate import Draft
+from ..judge.candidate import Draft, spelling
 from ..judge.evidence import Evidence, Mark, Place, Thought, habit_of, is_usual, mark_of
 from ..judge.judge import AS_TEXT, Judge
 from ..judge.lines import begins_turn
@@ -181,7 +181,7 @@ class Teller(Waiting):
             return
         self._ran.append(draft)
         unclosed = draft.strong and bool(draft.edits) and any(e.kind == "unclosed" for e in draft.edits)
-        self._unclosed = _call_of(draft) if unclosed else None
+        self._unclosed = draft.value() if unclosed else None
 
     def _end_started(self, draft: Draft, decision: Decision) -> None:
         if draft.told < len(draft.pieces):
@@ -360,7 +360,7 @@ class Teller(Waiting):
     def _is_echo(self, draft: Draft) -> bool:
         """Is this the last call begun once more, since it had not been closed (malformations.md 5)?"""
         may = self._unclosed is not None and draft.refusal is None and draft.done and draft.strong
-        return may and self._unclosed == _call_of(draft)
+        return may and self._unclosed == draft.value()
 
     def _recaps(self, draft: Draft) -> bool:
         """Is this a call made before: after prose, or once in weak and once in strong markup?"""
@@ -371,7 +371,7 @@ class Teller(Waiting):
         if not (self._ran or self._made):
             return False
         made = self._calls_made()
-        call = _call_of(draft) if made else ("", "")
+        call = draft.value() if made else ("", "")
         if call not in made:
             return False
         return not made[call] if draft.strong else made[call] or self._prose_since_call
@@ -379,7 +379,7 @@ class Teller(Waiting):
     def _calls_made(self) -> dict[tuple[str, str], bool]:
         """The calls that count so far, by value, and whether any of that value stood in strong markup."""
         for draft in self._ran:
-            call = _call_of(draft)
+            call = draft.value()
             self._made[call] = self._made.get(call, False) or draft.strong
         self._ran = []
         return self._made
@@ -389,7 +389,7 @@ class Teller(Waiting):
     def settle_doubts(self) -> None:
         """Tell the calls that stayed in doubt, and of those that ran without the others they were made with."""
         for draft, written, decision, doubt in self._doubts:
-            if _call_of(draft) in self._calls_made():
+            if draft.value() in self._calls_made():
                 continue
             self._fates.append((draft.name, Outcome.ASK))
             if not draft.started:
@@ -410,8 +410,8 @@ class Teller(Waiting):
         known: set[tuple[str, str]] | None = None  # spelt out only where there is something to compare with
         for found in overlooked(text, judge.declared, read, context):
             if known is None:
-                known = {_call_of(draft) for draft, _ in self.decisions if draft.done}
-            if (found.name, dumps(found.arguments, sort_keys=True)) not in known:
+                known = {draft.value() for draft, _ in self.decisions if draft.done}
+            if (found.name, spelling(found.arguments)) not in known:
                 self._tell_overlooked(found, text[found.start : found.end])
 
     def _tell_overlooked(self, found: Overlooked, written: str) -> None:
@@ -471,11 +471,6 @@ def _is_word(draft: Draft) -> bool:
     """Does markup hold nothing but a name that no tool has?"""
     unknown = draft.refusal is not None and draft.refusal.kind is IssueKind.UNKNOWN_TOOL
     return unknown and draft.done and draft.text() == "{}"
-
-
-def _call_of(draft: Draft) -> tuple[str, str]:
-    """A call by its value: its name, and its arguments in one spelling."""
-    return draft.name, dumps(draft.arguments(), sort_keys=True)
 
 
 def located(draft: Draft, raw: str) -> Issue:

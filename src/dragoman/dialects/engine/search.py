@@ -26,7 +26,7 @@ class Anchored(NamedTuple):
     search: Search
     before: tuple[int, ...] = ()
     reach: int = 0  # how far a mark goes at the most; 0 for a sign that stands behind a word that the place begins with
-    wide: bool = False  # a sign that no text of ASCII alone holds
+    wide: str = ""  # a sign that few texts hold, none of ASCII alone
 
 
 Signs: TypeAlias = Callable[[], tuple[Anchored, ...]]
@@ -113,8 +113,8 @@ class Lead:
 
     def _begin(self, signs: tuple[Anchored, ...], src: Source) -> list[tuple[int, bool]]:
         """No sign has been looked for; those that cannot be there need not be."""
-        size = len(src.buf) if src.buf.isascii() else -1
-        self._places = [(src.base + size, False) if sign.wide and size >= 0 else (-1, False) for sign in signs]
+        buf, nowhere = src.buf, src.base + len(src.buf)
+        self._places = [(-1 if sign.wide in buf else nowhere, False) for sign in signs]
         return self._places
 
 
@@ -164,7 +164,7 @@ def anchored(begun: Mapping[str, str], marks: Collection[str]) -> tuple[Anchored
         rests = {**({begun[sign]: 0} if sign in begun else {}), **within.get(sign, {})}
         choice = "|".join(f"{rest}()" for rest in rests)
         search = re.compile(f"{re.escape(sign)}(?:{choice})").search
-        found.append(Anchored(search, tuple(rests.values()), reach, wide=not sign.isascii()))
+        found.append(Anchored(search, tuple(rests.values()), reach, wide="" if sign.isascii() else sign))
     return tuple(found)
 
 

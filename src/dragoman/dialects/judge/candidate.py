@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from dataclasses import field
 from typing import Any
 
@@ -31,6 +32,10 @@ OTHERS = late(rf'[^{{}}\[\]"]++|{STRING}', re.DOTALL)
 """All up to a string that is not closed, and what is no bracket."""
 
 
+spelling: Callable[[Any], str] = json.JSONEncoder(sort_keys=True).encode
+"""Arguments in the one spelling by which they are compared."""
+
+
 @dataclass(slots=True)
 class Draft:
     """One candidate call.
@@ -39,7 +44,7 @@ class Draft:
     it will not run; `spelt_out` says that markup of its own holds the name, whatever characters it is made of;
     `settled` that the judge has looked at the arguments, `data` that they are none (a definition of the tool, say),
     `shown` that it stays in the visible text; `written` is the text of one to which no mark led, whose place is not
-    known; `read` the value of so many pieces.
+    known; `read` the value of so many pieces, `spelt` its one spelling.
     """
 
     dialect: str
@@ -65,6 +70,7 @@ class Draft:
     written: str = ""
     end: int = 0
     read: tuple[int, Any] | None = field(default=None, repr=False, compare=False)
+    spelt: tuple[int, str] = field(default=(-1, ""), repr=False, compare=False)
 
     def write(self, text: str) -> None:
         """More of the arguments, as strict JSON."""
@@ -80,6 +86,13 @@ class Draft:
         if self.read is None or self.read[0] != size:
             self.read = size, json.loads(self.text() or "{}")
         return self.read[1]
+
+    def value(self) -> tuple[str, str]:
+        """The call by its value, once done: its name, and its arguments in one spelling."""
+        size = len(self.pieces)
+        if self.spelt[0] != size:
+            self.spelt = size, spelling(self.arguments())
+        return self.name, self.spelt[1]
 
     def refuse(self, kind: IssueKind, message: str, correction: str = "") -> None:
         """This call will not run; the first reason stands."""

@@ -75,20 +75,18 @@ class Paragraphs:
         at, start, prose, fences, calm = pos, pos, list[str](), 0, True
         end, kept, passed, size = pos, 0, 0, len(text)
         while True:
-            stop = self._stop(at)
+            stop = self._line if at <= self._line <= self._mark else self._stop(at)
             cut = last if start < last <= stop else text.rfind("\n\n", start, stop) + 1
             if cut > start:
                 prose.append(text[start:cut])
                 start, end, kept, passed, calm = cut, cut, len(prose), fences, True
-            after = _over(text, stop) if stop < size and text[stop] in "`~ \t\r" else 0
+            after = _past(text, stop) if stop < size and text[stop] in "`~ \t\r" else 0
             if not after:
                 break
             if stop > start:
                 prose.append(text[start:stop])
             calm = text[stop - 2 : stop] == "\n\n" or (calm and start == stop)
             at, start, fences = after, after, fences + 1
-            if text.startswith("```", after):
-                at = start = after = FENCES.match(text, after).end()  # type: ignore[union-attr]
             if calm:
                 end, kept, passed = after, len(prose), fences
         return Passed(end, "".join(prose[:kept]), passed, max(stop, pos) + 1)
@@ -107,6 +105,14 @@ class Paragraphs:
                     marks[n] = found.start() if found is not None else len(text)
             self._mark = min(marks)
         return self._line if self._line < self._mark else self._mark
+
+
+def _past(text: str, line: int) -> int:
+    """Behind the fenced blocks that begin on this line, one behind the other; 0 where none does that may be passed."""
+    end = FENCES.match(text, line).end()  # type: ignore[union-attr]
+    if end == line and (end := _over(text, line)) and text.startswith("```", end):
+        end = FENCES.match(text, end).end()  # type: ignore[union-attr]
+    return end
 
 
 def _over(text: str, line: int) -> int:
