@@ -39,10 +39,10 @@ class Source:
 
     `buf[pos:]` is unread; `base` is the offset of `buf[0]` in the whole text; `eof` says that no more will come.
     `last` is the character before `buf`, "" at the text's beginning.  `tap` is set by a reader that waits in the middle
-    of a run.  `reread` counts what readers read a second time.
+    of a run.  `reread` counts what readers read a second time, `quotes` those in strings that were decided on one by one.
     """
 
-    __slots__ = ("_holds", "_kept", "_last_held", "base", "buf", "eof", "last", "pos", "reread", "tap")
+    __slots__ = ("_holds", "_kept", "_last_held", "base", "buf", "eof", "last", "pos", "quotes", "reread", "tap")
     buf: str
     pos: int
     eof: bool
@@ -52,6 +52,7 @@ class Source:
     def __init__(self) -> None:
         self.buf, self.pos, self.base, self.eof = "", 0, 0, False
         self.reread: int = 0
+        self.quotes: int = 0
         self.last = self._last_held = ""
         self._holds: list[int] = []
         self._kept: list[str] = []

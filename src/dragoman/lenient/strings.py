@@ -34,8 +34,8 @@ LINE_ESCAPES = frozenset("nrtu")
 PATH = late(r"\\(?![bfnrtu])[A-Za-z][A-Za-z]")
 """A backslash before a word."""
 TWO_ESCAPES = "some escapes in a string are none, so that the others have two readings"
-MOST_INNER = 10_000
-"""So many quotes inside one string of Python are decided on one by one."""
+MOST_QUOTES = 10_000
+"""So many quotes inside strings of Python are decided on one by one, in all of a text."""
 MAX_REREAD = 1_000_000
 PYTHON_ESCAPES = {"a": "\\u0007", "v": "\\u000b", "0": "\\u0000", "'": "'"}
 
@@ -204,8 +204,10 @@ class StringReader(StringEnds):
                 state.inner += more
                 out(src.buf[at : src.pos].replace('"', '\\"'))
                 return False
-            if state.inner > MOST_INNER and self.form.python:
-                raise Broken(f"more than {MOST_INNER} quotes stand in one string")
+            if self.form.python:
+                src.quotes += 1
+                if src.quotes > MOST_QUOTES:
+                    raise Broken(f"more than {MOST_QUOTES} quotes stand inside strings")
             ends = yield from self._closes(place, state.inner)
             if not ends:
                 yield from self._refuse_key(place)

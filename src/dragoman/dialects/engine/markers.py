@@ -96,6 +96,11 @@ class Marks:
         """Those that mean something by themselves where nothing quotes them, whatever follows."""
         return frozenset().union(self.think, self.unthink, self.finals, self.quiet, self.turns, self.fabricated)
 
+    def opens_calls(self, marker: str) -> bool:
+        """Is this marker one that nobody writes but to make a call?"""
+        rows = self.rows.get(marker.casefold(), ())
+        return bool(rows) and rows[0].strong
+
     def every(self) -> frozenset[str]:
         """All of them."""
         listed = (self.unthink, self.quiet, self.turns, self.fabricated, self.fences, self.headers, self.ends)

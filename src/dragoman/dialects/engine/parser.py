@@ -196,22 +196,25 @@ class Parser:
                 continue
             quotation = 0
             if not (yield from self._handle(marker)):
-                if marker[0] not in FENCE_SIGNS and self._is_passed():  # a fence may be the end of this one
+                if marker[0] not in FENCE_SIGNS and self._is_passed(marker):  # a fence may be the end of this one
                     self._scanner.table = self._fenced.table
                 quotation = self._say_marker(marker)
             if len(marker) == 1:
                 patience.marks += not self._trial.passed
             elif marker != FENCE:  # it may have been passed
-                patience.looked(quotation, light=marker[0] in FENCE_SIGNS)
+                patience.looked(quotation, light=marker[0] in FENCE_SIGNS and not self._table.opens_calls(marker))
             spent = patience.marks > MARKS or patience.openers > OPENERS or patience.calls > CALLS
             if spent and patience.is_over(src.base + src.pos):
                 yield from self._rest()
                 return
 
-    def _is_passed(self) -> bool:
-        """Does nothing count any more in the fence where a mark stood, while nothing waits?"""
-        full = self._fenced.is_full(self._teller.context.fenced, self._trial.noted_to)
-        return full and self._scanner.table is self._table and not self._teller.queue
+    def _is_passed(self, marker: str) -> bool:
+        """Does nothing count any more in the fence where this mark stands, while nothing waits?"""
+        teller = self._teller
+        if len(marker) > 1 and not (teller.reasoning or teller.queue):
+            teller.context.standing()
+        full = self._fenced.is_full(teller.context.fenced, self._trial.noted_to)
+        return full and self._scanner.table is self._table and not teller.queue
 
     def _say_marker(self, marker: str) -> int:
         """The marker is text; the number of the quotation that it stands in (0: none)."""
