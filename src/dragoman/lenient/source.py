@@ -39,7 +39,7 @@ class Source:
 
     `buf[pos:]` is unread; `base` is the offset of `buf[0]` in the whole text; `eof` says that no more will come.
     `last` is the character before `buf`, "" at the text's beginning.  `tap` is set by a reader that waits in the middle
-    of a run.  `reread` counts what readers read a second time, `quotes` those in strings that were decided on one by one.
+    of a run.  `reread` counts what readers read a second time, `quotes` those in strings that were decided one by one.
     """
 
     __slots__ = ("_holds", "_kept", "_last_held", "base", "buf", "eof", "last", "pos", "quotes", "reread", "tap")
