@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
-from json.encoder import encode_basestring_ascii
+from json.encoder import encode_basestring, encode_basestring_ascii
 from math import isfinite
 from typing import Any
 
@@ -23,14 +23,35 @@ def to_json(value: Any) -> str:
     ASCII because clients that split lines by Unicode rules break at a raw U+2028, U+2029 or U+0085.  Raises
     `UsageError` for what JSON cannot say (NaN, infinity, foreign objects, endless nesting).
     """
+    written = _quickly(value, value)
+    return _surely(value) if written is None else written.decode()
+
+
+def to_bytes(value: Any, numbers: Any = ...) -> bytes:
+    """`to_json` as bytes.  `numbers` is given where all numbers of `value` stand in it: no others are looked for."""
+    written = _quickly(value, value if numbers is ... else numbers)
+    return _surely(value).encode() if written is None else written
+
+
+def _quickly(value: Any, numbers: Any) -> bytes | None:
+    """`to_json` by the fast engine; None where that writes it in other words, or not at all."""
     try:
         dump, options = _engine()
         written: bytes = dump(value, _as_dict, options)
         # orjson writes NaN as null, where the standard library raises; and DEL as it is, where `quoted` escapes it
-        if written.isascii() and b"\x7f" not in written and (b"null" not in written or _is_finite(value)):
-            return written.decode()
+        if not written.isascii() or b"\x7f" in written:
+            return None
+        if numbers is not value:  # of a long text, looking through it takes longer than writing it
+            suspect = numbers and b"null" in dump(numbers, _as_dict, options)
+        else:
+            suspect = b"null" in written
+        return None if suspect and not _is_finite(numbers) else written
     except (TypeError, RecursionError):
-        pass  # long integers, half characters, keys that are no text: the standard library knows what to do
+        return None  # long integers, half characters, keys that are no text: the standard library knows what to do
+
+
+def _surely(value: Any) -> str:
+    """`to_json` by the standard library."""
     try:
         return _encode(value)
     except (TypeError, ValueError, RecursionError) as error:
@@ -124,23 +145,29 @@ quoted: Callable[[str], str] = encode_basestring_ascii
 
 
 
-def _encoding() -> Callable[[Any], str]:
+def _encoding(
+    quoting: Callable[[str], str], separators: tuple[str, str], default: Callable[[Any], Any]
+) -> Callable[[Any], str]:
     """`json.JSONEncoder.encode`, without the encoder in C that it makes anew for every value, where there is one."""
-    made = json.JSONEncoder(allow_nan=False, separators=(",", ":"), default=_plain)
+    ascii_only, (comma, colon) = quoting is encode_basestring_ascii, separators
+    made = json.JSONEncoder(ensure_ascii=ascii_only, allow_nan=False, separators=separators, default=default)
     make = getattr(json.encoder, "c_make_encoder", None)
     if make is None:
         return made.encode
     # Circles are found by their depth, not by marks: an encoder that is kept must not keep what it has seen.
-    pieces = make(None, _plain, encode_basestring_ascii, None, ":", ",", False, False, False)
+    pieces = make(None, default, quoting, None, colon, comma, False, False, False)
     return lambda value: "".join(pieces(value, 0))
 
 
-_encode = _encoding()
+_encode = _encoding(encode_basestring_ascii, (",", ":"), _plain)
 
 
 def dumps(value: Any) -> str:
     """`value` as strict JSON text: mappings of any kind, characters as they are, no NaN."""
-    return _ENCODER.encode(value)
+    try:
+        return _dumps(value)
+    except RecursionError:
+        return _ENCODER.encode(value)  # which tells a circle from what is merely deep
 
 
 def _as_plain(value: Any) -> Any:
@@ -152,3 +179,4 @@ def _as_plain(value: Any) -> Any:
 
 
 _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, default=_as_plain)
+_dumps = _encoding(encode_basestring, (", ", ": "), _as_plain)

@@ -21,6 +21,7 @@ from ..records import dataclass
 from ..types import NOTHING, Issue, IssueKind, Message, Part, Text, ToolCall, ToolResult
 from .grown import by_growth, changed, grown, same
 from .naming import respell
+from .plain import as_plain
 from .requirements import Turns, WireRequirements
 
 MISSING = (
@@ -42,7 +43,7 @@ class Repaired:
 
 def repair(messages: Sequence[Message]) -> Repaired:
     """`messages` with every result next to its call, missing results added as errors, orphan results left out."""
-    made, done = _repaired(messages)
+    made, done = (None, ()) if as_plain(messages) is not None else _repaired(messages)
     return Repaired(same(messages) if made is None else made, done)
 
 

@@ -14,6 +14,7 @@ from typing import NamedTuple
 from ..memo import Recent
 from ..types import Message, Reasoning, Text, ToolCall, ToolResult
 from .grown import Grown, grown
+from .plain import PLAIN, SHORT, as_plain, looked_at
 
 HELD = 8
 """Conversations, those that were asked last."""
@@ -23,8 +24,6 @@ LONGEST = 512 * 1024
 """Characters of one that is held."""
 DEEPEST = 64
 """Turns after which what was made of them is made anew: each turn holds the one before."""
-SHORT = 64
-"""Characters that a call and what stands around a text count as."""
 
 
 class _Held(NamedTuple):
@@ -45,18 +44,28 @@ def known_again(messages: Sequence[Message]) -> Sequence[Message]:
     key = id(messages[0]), id(messages[1])  # of objects that are held, so that no others have them
     held = _HELD.get(key)
     size, turns, base = (0, 0, None) if held is None or held.turns >= DEEPEST else (held.size, held.turns, held.said)
-    while base is not None and not (len(base) <= len(messages) and all(map(is_, base, messages))):
+    while base is not None and not _begins(messages, base):
         base = base.base  # another turn behind the same beginning
     if base is not None and len(base) == len(messages):
         return base
-    size += sum(map(_size, messages if base is None else messages[len(base) :]))
+    more = messages if base is None else messages[len(base) :]
+    before = None if base is None else as_plain(base)
+    found = looked_at(more, before) if base is None or before is not None else None
+    size = size + sum(map(_size, more)) if found is None else found.size
     if size > LONGEST:
         return messages
-    whole = grown(base, messages if base is None else messages[len(base) :])
+    whole = grown(base, more)
+    whole.made[PLAIN] = found, ()
     if base is not None and base.base is not None:
         base.base.made.clear()  # what is asked from now on is made of what was made of `base`
     _HELD.put(key, _Held(whole, size, turns + 1))
     return whole
+
+
+def _begins(messages: Sequence[Message], base: Grown[Message]) -> bool:
+    """Do the messages begin with these very ones?"""
+    end = len(base)
+    return end <= len(messages) and base[-1] is messages[end - 1] and all(map(is_, base, messages))
 
 
 def _size(message: Message) -> int:

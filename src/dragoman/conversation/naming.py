@@ -43,6 +43,11 @@ class Spelling:
         return f"_{plain}" if self.first and not re.match(f"[{self.first}]", plain) else plain
 
 
+def fitting(spelling: Spelling, words: Iterable[str]) -> bool:
+    """May all of `words` stand as they are?"""
+    return None not in map(_pattern(spelling).fullmatch, words)
+
+
 ANY_SPELLING = Spelling()
 
 

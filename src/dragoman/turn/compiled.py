@@ -20,6 +20,7 @@ from ..codecs.shared.spec import WireFields
 from ..conversation.grown import Grown, by_growth, grown
 from ..conversation.history import in_turns
 from ..conversation.naming import UNCHANGED
+from ..conversation.plain import as_plain
 from ..conversation.requirements import WireRequirements
 from ..memo import OBJECTS, FrozenTools, Recent
 from ..providers.families import Profile, Replay, TemplateLimit
@@ -68,8 +69,8 @@ class Compiled:
     def planned(self, request: Request) -> Plan | None:
         """The plan of `request`, which asks the same; None where its conversation is not plain."""
         messages, plan = request.messages, self.plan
-        ids = _plain(messages, self.requirements)
-        if ids is None or (ids and self.callless):
+        calls = _has_calls(messages, self.requirements)
+        if calls is None or (calls and self.callless):
             return None
         sent = messages
         if self.style is not None:
@@ -216,6 +217,19 @@ def _is_callless(request: Request, plan: Plan, family: Profile) -> bool:
     if any(tool.metadata for tool in request.tools):
         return True
     return not plan.text and (family.replay in {Replay.DEMANDED, Replay.SIGNED} or not request.tools)
+
+
+def _has_calls(messages: Sequence[Message], requirements: WireRequirements) -> bool | None:
+    """Are there calls in a conversation of texts, calls and results that the wire takes as they are?  None: it is none.
+    """
+    found = as_plain(messages)
+    if found is None:
+        ids = _plain(messages, requirements)
+        return None if ids is None else bool(ids)
+    if requirements.counted and found.names:
+        return None
+    fine = found.unique and (found.single or not requirements.single) and found.fits(requirements)
+    return bool(found.ids) if fine else None
 
 
 @by_growth

@@ -114,6 +114,29 @@ def write_message(message: Message, quirks: Quirks) -> list[dict[str, Any]]:
     return blocks
 
 
+def plain_blocks(message: Message) -> list[dict[str, Any]]:
+    """The same of a message of a plain conversation (`as_plain`)."""
+    blocks: list[dict[str, Any]] = []
+    for part in message.parts:
+        if type(part) is Text:
+            if part.text:
+                blocks.append({"type": "text", "text": part.text})
+        elif type(part) is ToolCall:
+            call = {"type": "tool_use", "id": part.id, "name": part.name, "input": plain(part.arguments)}
+            blocks.append(call)
+        elif type(part) is ToolResult:
+            blocks.append(_plain_result(part))
+    return blocks
+
+
+def _plain_result(result: ToolResult) -> dict[str, Any]:
+    content = result.content
+    if result.is_error or len(content) != 1:
+        return write_result(result)
+    text: str = content[0].text  # type: ignore[union-attr]
+    return {"type": "tool_result", "tool_use_id": result.call_id, "content": text}
+
+
 def write_part(part: Part, *, unsigned: bool) -> list[dict[str, Any]]:
     """The content blocks of a part; `unsigned` lets reasoning pass that bears no signature."""
     match part:

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from ...conversation.cache_markers import CacheMode, Marked
 from ...conversation.grown import Grown, behind, by_growth, grown
+from ...conversation.plain import as_plain
 from ...errors import CodecError
 from ...memo import JSON_MESSAGES, TOOLS, FrozenTools, fields, memoize
 from ...types import (
@@ -51,9 +52,9 @@ from ..shared.requests import nearest_choice, split_system, with_quirks
 from ..shared.results import Pairing
 from ..shared.spec import PLAIN, Quirks, Unsupported, WireFields, extra_for, own, wire_fields
 from ..shared.tools import Found, definition, foreign_tools, interleaved, read_once, read_tool
-from ..shared.written import Pieces, Written, joined_json, written_once
+from ..shared.written import Pieces, Written, arguments_in, joined_json, written_once
 from ..typed.table import apart, typed_tools, written
-from .messages_blocks import MARKER, NAME, read_blocks, write_message
+from .messages_blocks import MARKER, NAME, plain_blocks, read_blocks, write_message
 from .toolsets import canonical_calls
 
 DEFAULT_MAX_TOKENS = 2**13 - 1
@@ -357,8 +358,10 @@ def _wires_of_known(messages: Sequence[Message], start: int, known: _Wires | Non
 def _wires(messages: Sequence[Message], start: int, known: _Wires | None, quirks: Quirks) -> _Wires:
     known = known or _Wires()
     wires, starts, answering = [*known.last], [*known.starts], known.answering
-    for at, message in enumerate(messages[start:], start):
-        blocks = write_message(message, quirks)
+    more = messages[start:]
+    are_plain = as_plain(messages) is not None
+    for at, message in enumerate(more, start):
+        blocks = plain_blocks(message) if are_plain else write_message(message, quirks)
         left = dict(own(NAME, message.metadata)) if message.metadata else {}
         role = "assistant" if message.role == "assistant" else "user"
         role = left.pop("role", role) if left else role
@@ -369,17 +372,27 @@ def _wires(messages: Sequence[Message], start: int, known: _Wires | None, quirks
             starts.append(at)
         answering = message.role == "tool" and bool(blocks)
     settled = wires[:-1]
-    json = joined_json(known.json, settled) if type(messages) is Grown else ()
-    sizes = (*known.sizes, len(settled)) if settled else known.sizes
+    numbers = [*arguments_in(more), *arguments_in(messages[start - 1 : start])] if are_plain else ...
+    json = joined_json(known.json, settled, numbers) if type(messages) is Grown else ()
     return _Wires(
         settled=(*known.settled, *settled),
         json=json,
-        sizes=sizes if len(sizes) == len(json) else (sum(sizes),),
+        sizes=_sizes(known, len(settled), len(json)),
         starts=(*starts,),
         marked=known.marked + _markers(settled),
         last=(*wires[-1:],),
         answering=answering,
     )
+
+
+def _sizes(known: _Wires, more: int, pieces: int) -> tuple[int, ...]:
+    """How many messages each of so many pieces holds, with `more` behind those that are known."""
+    before = known.sizes
+    if not pieces or not more:
+        return before
+    if pieces == len(before):
+        return (*before[:-1], before[-1] + more)
+    return (*before, more) if pieces > len(before) else (sum(before) + more,)
 
 
 def _with_markers(

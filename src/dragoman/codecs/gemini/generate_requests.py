@@ -15,6 +15,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from ...conversation.grown import Grown, behind, by_growth
+from ...conversation.plain import as_plain
 from ...memo import TOOLS, FrozenTools, fields, memoize
 from ...schema.validation import standard
 from ...types import (
@@ -59,7 +60,7 @@ from ..shared.results import Pairing, marked, results_apart, results_first, tool
 from ..shared.spec import PLAIN, TOOLSET, TYPED, Quirks, WireFields, extra_for, own, seal_of, sealed, wire_fields
 from ..shared.tools import Found, foreign_tools, interleaved, read_once, read_tool
 from ..shared.turn_runs import TurnForm, read_turns
-from ..shared.written import Pieces, Written, joined_json, written_once
+from ..shared.written import Pieces, Written, arguments_in, joined_json, written_once
 from ..typed.table import apart, typed_tools, written
 
 NAME = "gemini"
@@ -426,20 +427,47 @@ def _write_contents(messages: Sequence[Message], quirks: Quirks) -> list[dict[st
 def _contents(messages: Sequence[Message], start: int, known: _Contents | None, quirks: Quirks) -> _Contents:
     known = known or _Contents()
     contents: list[dict[str, Any]] = [{**one, "parts": [*one["parts"]]} for one in known.last]
-    answering = known.answering
-    for message in messages[start:]:
-        results, other = results_first(message)
-        parts = [part for result in results for part in write_result(result, quirks)]
-        parts.sort(key=lambda part: "functionResponse" not in part)  # answers stand together, media after them
-        parts += write_parts(other.parts) if other else []
+    answering, more = known.answering, messages[start:]
+    are_plain = as_plain(messages) is not None
+    for message in more:
+        parts = _plain_parts(message, quirks) if are_plain else _parts_of(message, quirks)
         if answering and message.role == "user":
             contents[-1]["parts"] += parts
         else:
             contents.append({"role": "model" if message.role == "assistant" else "user", "parts": parts})
         answering = message.role == "tool"
     settled = contents[:-1]
-    json = joined_json(known.json, settled) if type(messages) is Grown else ()
+    numbers = [*arguments_in(more), *arguments_in(messages[start - 1 : start])] if are_plain else ...
+    json = joined_json(known.json, settled, numbers) if type(messages) is Grown else ()
     return _Contents((*known.settled, *settled), json, (*contents[-1:],), answering)
+
+
+def _parts_of(message: Message, quirks: Quirks) -> list[dict[str, Any]]:
+    results, other = results_first(message)
+    parts = [part for result in results for part in write_result(result, quirks)]
+    parts.sort(key=lambda part: "functionResponse" not in part)  # answers stand together, media after them
+    return parts + write_parts(other.parts) if other else parts
+
+
+def _plain_parts(message: Message, quirks: Quirks) -> list[dict[str, Any]]:
+    """The same of a message of a plain conversation (`as_plain`)."""
+    parts: list[dict[str, Any]] = []
+    for part in message.parts:
+        if type(part) is Text:
+            parts.append({"text": part.text})
+        elif type(part) is ToolCall:
+            parts.append({"functionCall": {"id": part.id, "name": part.name, "args": plain(part.arguments)}})
+        elif type(part) is ToolResult:
+            parts += _plain_result(part, quirks)
+    return parts
+
+
+def _plain_result(result: ToolResult, quirks: Quirks) -> list[dict[str, Any]]:
+    content = result.content
+    if result.is_error or len(content) != 1:
+        return write_result(result, quirks)
+    text: str = content[0].text  # type: ignore[union-attr]
+    return [{"functionResponse": {"id": result.call_id, "name": result.name, "response": {"output": text}}}]
 
 
 def write_parts(parts: Iterable[Part]) -> list[dict[str, Any]]:

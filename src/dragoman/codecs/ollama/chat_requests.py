@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain, groupby
+from itertools import chain, count, groupby
 from typing import Any
 
 from ...types import (
@@ -227,7 +227,7 @@ def call_fields(call: JsonObject, function: JsonObject) -> JsonObject:
 def encode_request(request: Request, quirks: Quirks = PLAIN) -> dict[str, Any]:
     """The body that makes `request`.  The API has no tool choice: with "none" the tools stay at home."""
     extra = dict(extra_for(NAME, request.extra))
-    messages = write_each(request.messages, _write_message)
+    messages = write_each(request.messages, _write_message, forms=PlainForms)
     body = write_request(request, extra, {"model": request.model, "messages": messages})
     return with_quirks(body, extra, quirks)
 
@@ -276,6 +276,28 @@ def write_result(result: ToolResult) -> dict[str, Any]:
     return {**wire, **own(NAME, result.metadata)}
 
 
+class PlainForms:
+    """How messages of one text, results and calls behind a text are written (`Forms`)."""
+
+    objects = True
+
+    def words(self, role: str, text: str) -> dict[str, Any]:
+        """A message that is one text."""
+        return {"role": role, "content": text}
+
+    def result(self, result: ToolResult) -> dict[str, Any]:
+        """A result, which holds texts alone."""
+        content = result.content
+        if result.is_error or len(content) != 1:
+            return write_result(result)
+        text: str = content[0].text  # type: ignore[union-attr]
+        return {"role": "tool", "content": text, "tool_name": result.name, "tool_call_id": result.call_id}
+
+    def answer(self, text: str, calls: Sequence[ToolCall]) -> list[dict[str, Any]]:
+        """Calls behind a text, "" for none."""
+        return [{"role": "assistant", "content": text, "tool_calls": [*map(write_call, calls, count())]}]
+
+
 def _write_content(parts: Iterable[Part], between: str) -> dict[str, Any]:
     """Text as one string, images as base64; other media are named in the text."""
     texts: list[Text] = []
@@ -293,6 +315,8 @@ def _write_content(parts: Iterable[Part], between: str) -> dict[str, Any]:
 
 def write_call(call: ToolCall, index: int) -> dict[str, Any]:
     """A call in an assistant's message."""
+    if not call.metadata:
+        return {"id": call.id, "function": {"index": index, "name": call.name, "arguments": plain(call.arguments)}}
     left = dict(own(NAME, call.metadata))
     function = {"index": index, "name": call.name, "arguments": plain(call.arguments)}
     return {"id": call.id, "function": {**function, **mapping(left.pop("function", None))}, **left}

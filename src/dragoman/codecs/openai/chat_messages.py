@@ -283,6 +283,34 @@ def _write_assistant(message: Message, quirks: Quirks) -> dict[str, Any]:
     return {**wire, **own(NAME, message.metadata)}
 
 
+class PlainForms:
+    """How messages of one text, results and calls behind a text are written (`Forms`)."""
+
+    objects = False
+
+    def __init__(self, quirks: Quirks) -> None:
+        self._quirks = quirks
+        self._roles = {"system": quirks.system_role}
+
+    def words(self, role: str, text: str) -> dict[str, Any]:
+        """A message that is one text."""
+        return {"role": self._roles.get(role, role), "content": text}
+
+    def result(self, result: ToolResult) -> dict[str, Any]:
+        """A result, which holds texts alone."""
+        content = result.content
+        if result.is_error or len(content) != 1:
+            return write_result(result, self._quirks)
+        return {"role": "tool", "tool_call_id": result.call_id, "content": content[0].text}  # type: ignore[union-attr]
+
+    def answer(self, text: str, calls: Sequence[ToolCall]) -> list[dict[str, Any]]:
+        """Calls behind a text, "" for none."""
+        if not text and self._quirks.empty_content == "absent":
+            return [{"role": "assistant", "tool_calls": [*map(write_call, calls)]}]
+        empty = None if self._quirks.empty_content == "null" else ""
+        return [{"role": "assistant", "content": text or empty, "tool_calls": [*map(write_call, calls)]}]
+
+
 def _by_field(parts: Iterable[Part]) -> tuple[list[Part], list[Part], list[Reasoning], list[ToolCall]]:
     """The parts by the fields they stand in: content, refusal, reasoning, tool calls."""
     content: list[Part] = []

@@ -34,7 +34,7 @@ from ..shared.tools import Found, list_functions, read_once, write_function, wri
 from ..shared.written import write_each
 from ..typed.schemas import FREE_TEXT, free_text
 from ..typed.table import apart
-from .chat_messages import NAME, read_messages, write_message
+from .chat_messages import NAME, PlainForms, read_messages, write_message
 
 _OPTIONS = {
     "temperature": "temperature",
@@ -209,7 +209,7 @@ def encode_request(request: Request, quirks: Quirks = PLAIN) -> dict[str, Any]:
     """The body that makes `request`."""
     extra = dict(extra_for(NAME, request.extra))
     body = filled(model=request.model)
-    body["messages"] = write_each(request.messages, write_message, quirks)
+    body["messages"] = write_each(request.messages, write_message, quirks, forms=PlainForms)
     choice = nearest_choice(request.tool_choice, quirks)
     body |= filled(
         tools=write_tools(request.tools, write_tool, extra.pop("tools", None)),

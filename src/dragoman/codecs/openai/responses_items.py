@@ -66,6 +66,10 @@ class Names:
         """Does this tool take free-form text?"""
         return "custom" in self._fields.get(name, {})
 
+    def special(self, name: str) -> bool:
+        """Does this wire say anything of this tool beside its definition?"""
+        return bool(self._fields.get(name))
+
     def typed(self, name: str) -> TypedItem | None:
         """How calls of this tool stand among the items, where it is a typed one."""
         definition = self._fields.get(name, {}).get(TYPED)

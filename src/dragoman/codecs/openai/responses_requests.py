@@ -28,6 +28,7 @@ from ...types import (
     ToolChoice,
     ToolResult,
 )
+from ..shared.arguments import arguments_text
 from ..shared.body import (
     an_array,
     an_object,
@@ -65,6 +66,7 @@ from .responses_items import (
     read_result,
     read_typed_call,
     read_typed_result,
+    write_call,
     write_content,
     write_items,
     write_result,
@@ -341,7 +343,7 @@ def encode_request(request: Request, quirks: Quirks = PLAIN) -> dict[str, Any]:
     names = Names.of(request)
     head, turns = _split_instructions(request.messages)
     body = filled(model=request.model, instructions=head)
-    body["input"] = write_each(turns, _write_message, names, quirks)
+    body["input"] = write_each(turns, _write_message, names, quirks, forms=PlainForms)
     foreign = extra.pop("tools", None)
     choice = nearest_choice(request.tool_choice, quirks)
     body |= filled(
@@ -390,6 +392,39 @@ def _write_message(message: Message, names: Names, quirks: Quirks) -> list[dict[
     left = dict(own(NAME, other.metadata))
     role = left.pop("role", quirks.system_role if other.role == "system" else "user")
     return [*wires, {"role": role, "content": write_content(other.parts), **left}]
+
+
+class PlainForms:
+    """How messages of one text, results and calls behind a text are written (`Forms`)."""
+
+    objects = False
+
+    def __init__(self, names: Names, quirks: Quirks) -> None:
+        self._names, self._roles = names, {"system": quirks.system_role}
+
+    def words(self, role: str, text: str) -> dict[str, Any]:
+        """A message that is one text."""
+        if role == "assistant":
+            return {"type": "message", "role": role, "content": [{"type": "output_text", "text": text}]}
+        return {"role": self._roles.get(role, role), "content": text}
+
+    def result(self, result: ToolResult) -> dict[str, Any]:
+        """A result, which holds texts alone."""
+        content = result.content
+        if result.is_error or len(content) != 1 or self._names.special(result.name):
+            return write_result(result, self._names)
+        output: str = content[0].text  # type: ignore[union-attr]
+        return {"type": RESULTS[0], "call_id": result.call_id, "output": output}
+
+    def answer(self, text: str, calls: Sequence[ToolCall]) -> list[dict[str, Any]]:
+        """Calls behind a text, "" for none."""
+        said = [self.words("assistant", text)] if text else []
+        return said + [self._call(call) for call in calls]
+
+    def _call(self, call: ToolCall) -> dict[str, Any]:
+        if self._names.special(call.name):
+            return write_call(call, self._names, None)
+        return {"type": CALLS[0], "call_id": call.id, "name": call.name, "arguments": arguments_text(call)}
 
 
 def write_tool(tool: Tool) -> dict[str, Any]:

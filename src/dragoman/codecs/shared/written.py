@@ -1,6 +1,6 @@
 """Lists of a body that come again with every request, with their JSON, which is written once.
 
-Knows lists and how a conversation grows; no wire.
+Knows lists, how a conversation grows, and what it mostly is; no wire.
 Contract: what stands in such a list is changed by nobody.  JSON is held in pieces, which turns share, and put together
 once, where it is sent: a long conversation is a hundred kilobytes, and each copy of it new pages of memory.
 """
@@ -8,11 +8,12 @@ once, where it is sent: a long conversation is a hundred kilobytes, and each cop
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 from ...conversation.grown import Grown, by_growth
-from ...jsontext import to_json
-from ...types import Message
+from ...conversation.plain import as_plain
+from ...jsontext import to_bytes
+from ...types import Message, Text, ToolCall, ToolResult
 
 Pieces: TypeAlias = tuple[bytes, ...]
 """The inside of a JSON array: one or more items in each, what stands between two pieces is left out."""
@@ -35,31 +36,108 @@ def written_once(listed: Sequence[Any]) -> Written:
     return Written(listed, joined_json((), listed))
 
 
-def write_each(
-    messages: Sequence[Message], write: Callable[..., list[dict[str, Any]]], *constants: Any
-) -> list[Any]:
+class Forms(Protocol):
+    """How a wire has what nearly all messages are: one text, results, and calls behind a text.
+
+    objects  do arguments stand there as objects?  Then all numbers of such messages stand in them; else there are none.
+    """
+
+    objects: bool
+
+    def words(self, role: str, text: str) -> dict[str, Any]:
+        """A message that is one text."""
+
+    def result(self, result: ToolResult) -> dict[str, Any]:
+        """A result, which holds texts alone."""
+
+    def answer(self, text: str, calls: Sequence[ToolCall]) -> list[dict[str, Any]]:
+        """Calls behind a text, "" for none."""
+
+
+Write: TypeAlias = Callable[..., list[dict[str, Any]]]
+
+
+def wires_of(messages: Sequence[Message], forms: Forms, write: Callable[[Message], list[Any]]) -> list[Any]:
+    """What `write` makes of the messages of a plain conversation (`as_plain`), in fewer steps where `forms` say how."""
+    words, result, answer = forms.words, forms.result, forms.answer
+    wires: list[Any] = []
+    add = wires.append
+    for message in messages:
+        role, parts = message.role, message.parts
+        first: Any = parts[0] if parts else None
+        kind = type(first)
+        if kind is Text and len(parts) == 1:
+            add(words(role, first.text))
+        elif role == "tool":
+            wires += [result(part) for part in parts]  # type: ignore[arg-type]
+        elif role == "assistant" and _calls_end(parts):
+            text, calls = (first.text, parts[1:]) if kind is Text else ("", parts)
+            wires += answer(text, calls)  # type: ignore[arg-type]
+        else:
+            wires += write(message)
+    return wires
+
+
+def _calls_end(parts: Sequence[Any]) -> bool:
+    """Are all parts calls, but for a text before them?"""
+    return bool(parts) and all([type(part) is ToolCall for part in parts[1:]]) and type(parts[-1]) is ToolCall
+
+
+def write_each(messages: Sequence[Message], write: Write, *constants: Any, forms: Callable[..., Forms]) -> list[Any]:
     """What `write` makes of each message and the constants, one behind the other; each stands for itself there.
 
-    Of a conversation that grew (`conversation/grown.py`) only what is new is written.
+    Of a conversation that grew (`conversation/grown.py`) only what is new is written.  `forms` of the constants say the
+    same of messages as nearly all are.
     """
     if type(messages) is not Grown:
-        return [wire for message in messages for wire in write(message, *constants)]
-    return Written(*_written(messages, write, *constants))
+        return _wires(messages, 0, write, forms, constants)[0]
+    return Written(*_written(messages, write, forms, *constants))
+
+
+def _wires(
+    messages: Sequence[Message], start: int, write: Write, forms: Callable[..., Forms], constants: tuple[Any, ...]
+) -> tuple[list[Any], Any]:
+    """What is written from `start` on, and where all numbers of it stand."""
+    more = messages[start:]
+    if as_plain(messages) is None:
+        wires = [wire for message in more for wire in write(message, *constants)]
+        return wires, wires
+    way = forms(*constants)
+    wires = wires_of(more, way, lambda message: write(message, *constants))
+    return wires, arguments_in(more) if way.objects else ()
+
+
+def arguments_in(messages: Iterable[Message]) -> list[Any]:
+    """The arguments of all calls."""
+    return [
+        part.arguments
+        for message in messages
+        if message.role == "assistant"
+        for part in message.parts
+        if type(part) is ToolCall
+    ]
 
 
 @by_growth
 def _written(
     messages: Sequence[Message], start: int, known: tuple[tuple[Any, ...], Pieces] | None,
-    write: Callable[..., list[dict[str, Any]]], *constants: Any,
+    write: Write, forms: Callable[..., Forms], *constants: Any,
 ) -> tuple[tuple[Any, ...], Pieces]:  # fmt: skip
-    more = [wire for message in messages[start:] for wire in write(message, *constants)]
+    more, numbers = _wires(messages, start, write, forms, constants)
     before, pieces = known or ((), ())
-    return (*before, *more), joined_json(pieces, more)
+    return (*before, *more), joined_json(pieces, more, numbers)
 
 
-def joined_json(before: Pieces, more: Sequence[Any]) -> Pieces:
-    """The inside of a JSON array, and more of it."""
+def joined_json(before: Pieces, more: Sequence[Any], numbers: Any = ...) -> Pieces:
+    """The inside of a JSON array, and more of it; `numbers` is where all numbers of that stand, where it is given."""
     if not more:
         return before
-    pieces = (*before, to_json(more)[1:-1].encode())
+    made = to_bytes(more, more if numbers is ... else numbers)[1:-1]
+    if before and len(before[-1]) < SHORT:
+        return (*before[:-1], b"%b,%b" % (before[-1], made))
+    pieces = (*before, made)
     return pieces if len(pieces) <= MOST_PIECES else (b",".join(pieces),)
+
+
+SHORT = 8 * 1024
+"""Bytes of a piece up to which more is put behind it: a turn is not much longer than what it says anew."""

@@ -1,0 +1,148 @@
+"""Conversations of texts, calls and their results, all in order, as nearly all are: found so in one look.
+
+A stage that has nothing to do with such a conversation need not look at it.  Knows messages, and how conversations
+grow; nothing of what a stage does, and no wire.
+Contract: of a conversation that is `as_plain`, `repair` changes nothing, and every message is `bare`: each call has an id,
+and its result, with a name, in the message behind it; no turn of the model holds a text of nothing.  Of one that grew
+only what is new is looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final, TypeAlias
+
+from ..types import Message, Text, ToolCall, ToolResult
+from .grown import Grown
+from .naming import fitting
+from .requirements import WireRequirements
+
+SHORT: Final = 64
+"""Characters that a call and what stands around a text count as."""
+_SAID = frozenset({"system", "user", "assistant"})
+
+
+class Plain:
+    """What is known of a plain conversation.
+
+    size    its characters, as `known.py` counts them
+    ids     of its calls;  unique  whether each has one of its own;  names  those of the tools
+    single  does no turn make more than one call?
+    """
+
+    __slots__ = ("_before", "_fits", "_new", "ids", "names", "single", "size", "unique")
+
+    def __init__(self, before: Plain | None, size: int, calls: list[str], names: set[str], *, single: bool) -> None:
+        known, named, fits = (_NONE, _NONE, ()) if before is None else (before.ids, before.names, before._fits)
+        self.size = size
+        self.ids: frozenset[str] = known.union(calls) if calls else known
+        self.names: frozenset[str] = named if names <= named else named | names
+        self.unique: bool = len(self.ids) == len(known) + len(calls) and (before is None or before.unique)
+        self.single: bool = single and (before is None or before.single)
+        self._new = calls, names - named
+        self._before: Verdicts = fits
+        self._fits: Verdicts = ()
+
+    def fits(self, requirements: WireRequirements) -> bool:
+        """Are ids and names as the wire takes them?"""
+        for known, verdict in self._fits:
+            if known is requirements:
+                return verdict
+        before = [verdict for known, verdict in self._before if known is requirements]
+        ids, names = self._new if before else (self.ids, self.names)
+        fine = all(before) and fitting(requirements.ids, ids) and fitting(requirements.names, names)
+        self._fits = (*self._fits[-MOST_WIRES:], (requirements, fine))
+        return fine
+
+
+Verdicts: TypeAlias = tuple[tuple[WireRequirements, bool], ...]
+MOST_WIRES: Final = 4
+"""Wires beside one of which it is remembered whether a conversation fits."""
+_NONE: frozenset[str] = frozenset()
+
+
+def as_plain(messages: Sequence[Message]) -> Plain | None:
+    """What is known of `messages`; None where they are not plain."""
+    if type(messages) is not Grown:
+        return looked_at(messages, None)
+    made = messages.made.get(PLAIN)
+    if made is None:
+        base = messages.base
+        before = None if base is None else as_plain(base)
+        found = None
+        if base is None or before is not None:
+            found = looked_at(messages if base is None else messages[len(base) :], before)
+        made = messages.made[PLAIN] = found, ()
+    return made[0]  # type: ignore[no-any-return]
+
+
+PLAIN: Final = "plain"
+"""Where what was found of a conversation is held."""
+
+
+def looked_at(messages: Sequence[Message], before: Plain | None) -> Plain | None:
+    """What is known of `messages` behind those of `before`."""
+    size = SHORT * len(messages) + (0 if before is None else before.size)
+    calls: list[str] = []
+    names: set[str] = set()
+    waiting: list[str] = []
+    single = True
+    for message in messages:
+        if message.cache or message.metadata:
+            return None
+        if message.role == "tool":
+            read = _results(message, waiting, names)
+            waiting = []
+        elif waiting or message.role not in _SAID:
+            return None
+        elif message.role == "assistant":
+            read = _answer(message, waiting, names)
+            calls += waiting
+            single = single and len(waiting) < 2
+        else:
+            read = _words(message)
+        if read < 0:
+            return None
+        size += read
+    return None if waiting or not all(calls) else Plain(before, size, calls, names, single=single)
+
+
+def _words(message: Message) -> int:
+    """The characters of a message of texts; -1 for any other."""
+    size = 0
+    for part in message.parts:
+        if type(part) is not Text or part.metadata:
+            return -1
+        size += len(part.text)
+    return size
+
+
+def _answer(message: Message, waiting: list[str], names: set[str]) -> int:
+    """The characters of a turn of the model, -1 for one that is not plain; puts its calls' ids behind `waiting`."""
+    size = 0
+    for part in message.parts:
+        kind: Any = type(part)
+        if kind is Text and part.text and not part.metadata:  # type: ignore[union-attr]
+            size += len(part.text)  # type: ignore[union-attr]
+        elif kind is ToolCall and not part.metadata:  # type: ignore[union-attr]
+            size += SHORT + len(part.raw or "")  # type: ignore[union-attr]
+            waiting.append(part.id)  # type: ignore[union-attr]
+            names.add(part.name)  # type: ignore[union-attr]
+        else:
+            return -1
+    return size
+
+
+def _results(message: Message, waiting: list[str], names: set[str]) -> int:
+    """The characters of results that answer the calls `waiting`, -1 for what is not just that."""
+    size, answered = 0, []
+    for part in message.parts:
+        if type(part) is not ToolResult or part.metadata or not part.name:
+            return -1
+        for one in part.content:
+            if type(one) is not Text or one.metadata:
+                return -1
+            size += len(one.text)
+        answered.append(part.call_id)
+        names.add(part.name)
+    return size if answered and answered == waiting and len({*answered}) == len(answered) else -1
