@@ -394,7 +394,9 @@ START = "(The conversation begins here.)"
 
 def in_turns(messages: Sequence[Message], turns: Turns) -> Repaired:
     """`messages`, in order (`repair`), with turns that follow each other as they must."""
-    made, done = (None, ()) if turns is Turns.FREE else _in_turns(messages, turns)
+    if turns is Turns.FREE or (turns is Turns.FILLED and (found := as_plain(messages)) and found.filled):
+        return Repaired(same(messages))
+    made, done = _in_turns(messages, turns)
     return Repaired(same(messages) if made is None else made, done)
 
 

@@ -28,17 +28,23 @@ class Plain:
     size    its characters, as `known.py` counts them
     ids     of its calls;  unique  whether each has one of its own;  names  those of the tools
     single  does no turn make more than one call?
+    opened  is there more than instructions?
+    filled  do instructions stand in front alone, then words of the user, and is no message blank?
     """
 
-    __slots__ = ("_before", "_fits", "_new", "ids", "names", "single", "size", "unique")
+    __slots__ = ("_before", "_fits", "_new", "filled", "ids", "names", "opened", "single", "size", "unique")
 
-    def __init__(self, before: Plain | None, size: int, calls: list[str], names: set[str], *, single: bool) -> None:
+    def __init__(
+        self, before: Plain | None, size: int, calls: list[str], names: set[str],
+        *, single: bool, filled: bool, opened: bool,
+    ) -> None:  # fmt: skip
         known, named, fits = (_NONE, _NONE, ()) if before is None else (before.ids, before.names, before._fits)
         self.size = size
         self.ids: frozenset[str] = known.union(calls) if calls else known
         self.names: frozenset[str] = named if names <= named else named | names
         self.unique: bool = len(self.ids) == len(known) + len(calls) and (before is None or before.unique)
         self.single: bool = single and (before is None or before.single)
+        self.filled, self.opened = filled, opened
         self._new = calls, names - named
         self._before: Verdicts = fits
         self._fits: Verdicts = ()
@@ -80,22 +86,31 @@ PLAIN: Final = "plain"
 """Where what was found of a conversation is held."""
 
 
+def known_plain(behind: Sequence[Message], whole: Sequence[Message]) -> None:
+    """Note that `behind` is `whole` without the instructions in front of it, of which as much is known."""
+    if type(behind) is Grown and type(whole) is Grown and (made := whole.made.get(PLAIN)) is not None:
+        behind.made[PLAIN] = made
+
+
 def looked_at(messages: Sequence[Message], before: Plain | None) -> Plain | None:
     """What is known of `messages` behind those of `before`."""
     size = SHORT * len(messages) + (0 if before is None else before.size)
     calls: list[str] = []
     names: set[str] = set()
     waiting: list[str] = []
-    single = True
+    single, opened, filled = True, False, True
+    if before is not None:
+        opened, filled = before.opened, before.filled
     for message in messages:
+        role = message.role
         if message.cache or message.metadata:
             return None
-        if message.role == "tool":
+        if role == "tool":
             read = _results(message, waiting, names)
             waiting = []
-        elif waiting or message.role not in _SAID:
+        elif waiting or role not in _SAID:
             return None
-        elif message.role == "assistant":
+        elif role == "assistant":
             read = _answer(message, waiting, names)
             calls += waiting
             single = single and len(waiting) < 2
@@ -104,7 +119,18 @@ def looked_at(messages: Sequence[Message], before: Plain | None) -> Plain | None
         if read < 0:
             return None
         size += read
-    return None if waiting or not all(calls) else Plain(before, size, calls, names, single=single)
+        if role == "system":
+            filled = filled and not opened
+        else:
+            filled = filled and (opened or role == "user") and (role == "tool" or _says_something(message))
+            opened = True
+    if waiting or not all(calls):
+        return None
+    return Plain(before, size, calls, names, single=single, filled=filled, opened=opened)
+
+
+def _says_something(message: Message) -> bool:
+    return any([type(part) is not Text or not (not part.text or part.text.isspace()) for part in message.parts])
 
 
 def _words(message: Message) -> int:

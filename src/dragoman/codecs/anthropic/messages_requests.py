@@ -373,11 +373,11 @@ def _wires(messages: Sequence[Message], start: int, known: _Wires | None, quirks
         answering = message.role == "tool" and bool(blocks)
     settled = wires[:-1]
     numbers = [*arguments_in(more), *arguments_in(messages[start - 1 : start])] if are_plain else ...
-    json = joined_json(known.json, settled, numbers) if type(messages) is Grown else ()
+    json, sizes = _pieces(known, settled, numbers) if type(messages) is Grown else ((), ())
     return _Wires(
         settled=(*known.settled, *settled),
         json=json,
-        sizes=_sizes(known, len(settled), len(json)),
+        sizes=sizes,
         starts=(*starts,),
         marked=known.marked + _markers(settled),
         last=(*wires[-1:],),
@@ -385,14 +385,22 @@ def _wires(messages: Sequence[Message], start: int, known: _Wires | None, quirks
     )
 
 
-def _sizes(known: _Wires, more: int, pieces: int) -> tuple[int, ...]:
-    """How many messages each of so many pieces holds, with `more` behind those that are known."""
-    before = known.sizes
-    if not pieces or not more:
-        return before
-    if pieces == len(before):
-        return (*before[:-1], before[-1] + more)
-    return (*before, more) if pieces > len(before) else (sum(before) + more,)
+def _pieces(known: _Wires, more: list[dict[str, Any]], numbers: Any) -> tuple[Pieces, tuple[int, ...]]:
+    """The JSON of what is known and `more` behind it, and how many messages each piece holds.
+
+    Of a long one the end stands for itself: markers move there, and what they stand in is written again.
+    """
+    json, sizes = known.json, known.sizes
+    for some in (more[:-MOVING], more[-MOVING:]) if not json else (more,):
+        before, json = json, joined_json(json, some, numbers)
+        if len(json) > len(before):
+            sizes = (*sizes, len(some))
+        elif some:
+            sizes = (*sizes[:-1], sizes[-1] + len(some)) if len(json) == len(sizes) else (sum(sizes) + len(some),)
+    return json, sizes
+
+
+MOVING = 4
 
 
 def _with_markers(

@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from ...conversation.grown import behind, by_growth, headless
+from ...conversation.plain import known_plain
 from ...errors import CodecError
 from ...memo import TOOLS, fields, memoize
 from ...types import (
@@ -378,7 +379,11 @@ def _split_instructions(messages: Sequence[Message]) -> tuple[str, Sequence[Mess
     if first is None or first.role != "system" or own(NAME, first.metadata) or not first.text:
         return "", messages
     simple = len(first.parts) == 1 and isinstance(first.parts[0], Text)
-    return (first.text, headless(messages, 1)) if simple else ("", messages)
+    if not simple:
+        return "", messages
+    turns = headless(messages, 1)
+    known_plain(turns, messages)
+    return first.text, turns
 
 
 def _write_message(message: Message, names: Names, quirks: Quirks) -> list[dict[str, Any]]:

@@ -10,6 +10,7 @@ from itertools import groupby
 from typing import Any
 
 from ...conversation.grown import Grown, by_growth, grown, headless
+from ...conversation.plain import as_plain, known_plain
 from ...types import Issue, JsonObject, Message, Report, Tier, ToolCall, ToolChoice, Verdict
 from .arguments import read_arguments
 from .body import present
@@ -50,7 +51,11 @@ def split_system(
     Later instructions become user turns in their place, but for those that `stays` says the wire takes there.
     """
     start = next((i for i, m in enumerate(messages) if m.role != "system" or stays(m)), len(messages))
-    return messages[:start], _without_system(headless(messages, start), stays)
+    turns = headless(messages, start)
+    known_plain(turns, messages)
+    if type(turns) is Grown and (found := as_plain(turns)) and found.filled:
+        return messages[:start], turns
+    return messages[:start], _without_system(turns, stays)
 
 
 @by_growth
