@@ -2,7 +2,7 @@
 
 A stage that has nothing to do with such a conversation need not look at it.  Knows messages, and how conversations
 grow; nothing of what a stage does, and no wire.
-Contract: of a conversation that is `as_plain`, `repair` changes nothing, and every message is `bare`: each call has an id,
+Contract: of a conversation that is plain, `repair` changes nothing, and every message is `bare`: each call has an id,
 and its result, with a name, in the message behind it; no turn of the model holds a text of nothing.  Of one that grew
 only what is new is looked at.
 """
@@ -71,6 +71,7 @@ def as_plain(messages: Sequence[Message]) -> Plain | None:
     """What is known of `messages`; None where they are not plain."""
     if type(messages) is not Grown:
         return looked_at(messages, None)
+    found: Plain | None
     made = messages.made.get(PLAIN)
     if made is None:
         base = messages.base
@@ -78,8 +79,10 @@ def as_plain(messages: Sequence[Message]) -> Plain | None:
         found = None
         if base is None or before is not None:
             found = looked_at(messages if base is None else messages[len(base) :], before)
-        made = messages.made[PLAIN] = found, ()
-    return made[0]  # type: ignore[no-any-return]
+        messages.made[PLAIN] = found, ()
+    else:
+        found = made[0]
+    return found
 
 
 PLAIN: Final = "plain"
@@ -130,7 +133,7 @@ def looked_at(messages: Sequence[Message], before: Plain | None) -> Plain | None
 
 
 def _says_something(message: Message) -> bool:
-    return any([type(part) is not Text or not (not part.text or part.text.isspace()) for part in message.parts])
+    return any(type(part) is not Text or not (not part.text or part.text.isspace()) for part in message.parts)
 
 
 def _words(message: Message) -> int:

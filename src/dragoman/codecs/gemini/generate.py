@@ -28,13 +28,14 @@ from ...events import (
 from ...jsontext import dumps, to_json
 from ...types import NOTHING, Issue, IssueKind, JsonObject, Opaque, Request, Response, Stop, ToolCall, Usage
 from ..shared import strict
-from ..shared.body import an_array, an_object, count, items, mapping, present, rest, string
+from ..shared.body import an_array, an_object, items, mapping, present, rest, string
 from ..shared.decoder import RunDecoder
 from ..shared.encoder import Encoder, final_stop
 from ..shared.errors import ErrorReply, framed, raise_error
 from ..shared.frames import Frame, FrameKind
 from ..shared.issues import OTHER_ANSWERS, unsupported, wire_fault
 from ..shared.spec import UNSTAMPED, Codec, Ids, Stamp, extra_for, own, seal_of, wire_fields
+from .generate_plain import BODY, CANDIDATE, PLAIN_WORDS, plain_answer
 from .generate_requests import (
     NAME,
     SIGNATURE,
@@ -46,48 +47,12 @@ from .generate_requests import (
     write_media,
     write_parts,
 )
+from .generate_words import STOPS, WORDS, read_usage, write_usage
 
-_STOPS: Mapping[str, Stop] = {
-    "STOP": Stop.END,
-    "1": Stop.END,  # Vertex over gRPC writes numbers (recorded)
-    "FINISH_REASON_UNSPECIFIED": Stop.END,
-    "UNEXPECTED_TOOL_CALL": Stop.END,  # the call is there (recorded); whether its tool is known is not for us to say
-    "MAX_TOKENS": Stop.LENGTH,
-    "2": Stop.LENGTH,
-    "SAFETY": Stop.FILTERED,
-    "RECITATION": Stop.FILTERED,
-    "LANGUAGE": Stop.FILTERED,
-    "BLOCKLIST": Stop.FILTERED,
-    "PROHIBITED_CONTENT": Stop.FILTERED,
-    "SPII": Stop.FILTERED,
-    "IMAGE_SAFETY": Stop.FILTERED,
-    "MALFORMED_FUNCTION_CALL": Stop.ERROR,
-    "OTHER": Stop.ERROR,
-}
-_WORDS: Mapping[Stop | None, str] = {
-    None: "STOP",
-    Stop.END: "STOP",
-    Stop.TOOL_CALLS: "STOP",
-    Stop.STOP_SEQUENCE: "STOP",
-    Stop.PAUSE: "STOP",
-    Stop.LENGTH: "MAX_TOKENS",
-    Stop.FILTERED: "SAFETY",
-    Stop.REFUSED: "SAFETY",
-    Stop.ERROR: "OTHER",
-}
-_BODY = frozenset({"candidates", "usageMetadata", "modelVersion", "responseId"})
-_CANDIDATE = frozenset({"content", "finishReason", "index"})
 _TEXT = frozenset({"text", "thought"})
 _CALL = frozenset({"id", "name", "args", "partialArgs", "willContinue"})
 _PART = frozenset({"functionCall", "thoughtSignature"})
 _SAID = frozenset({"text", "thought", "thoughtSignature", "inlineData", "fileData"})
-_USAGE = (
-    "promptTokenCount",
-    "candidatesTokenCount",
-    "thoughtsTokenCount",
-    "cachedContentTokenCount",
-    "totalTokenCount",
-)
 _VALUES = ("stringValue", "numberValue", "boolValue", "nullValue")
 _STEP = re.compile(r"\.([^.\[\]]+)|\[(\d+)\]|\['((?:[^'\\]|\\.)*)'\]|\[\"((?:[^\"\\]|\\.)*)\"\]")
 _MAX_INDEX = 10_000
@@ -98,6 +63,8 @@ _MAX_INDEX = 10_000
 
 def decode_response(body: JsonObject, ids: Ids | None = None) -> Response:
     """The answer in `body`.  Raises `ProviderError` for an error with status 200, `CodecError` for no answer."""
+    if type(body) is dict and (plain := plain_answer(body, ids)) is not None:
+        return plain
     body = an_object(body, "$")
     raise_error(body)
     candidates = body.get("candidates")
@@ -112,8 +79,8 @@ class _Decoder(RunDecoder):
     """Chunks → events.  Runs: "text", "thought".  `_partial` is an unfinished call."""
 
     api = NAME
-    stops = _STOPS
-    plain_words = frozenset(_WORDS.values())
+    stops = STOPS
+    plain_words = PLAIN_WORDS
     unfinished = "the stream ended without a finishReason; the answer may be cut short"
     noise = ("usageMetadata",)
 
@@ -155,7 +122,7 @@ class _Decoder(RunDecoder):
 
     def _chunk(self, body: JsonObject) -> list[Event]:
         """The events of one chunk; a whole answer is one."""
-        self._extra |= present(body, _BODY)
+        self._extra |= present(body, BODY)
         events = self._start(string(body.get("modelVersion")), string(body.get("responseId")), self._extra)
         self._read_noise(body)
         for place, candidate in enumerate(items(body.get("candidates"))):
@@ -170,7 +137,7 @@ class _Decoder(RunDecoder):
         return events
 
     def _choose(self, candidate: JsonObject) -> list[Event]:
-        self._candidate |= present(candidate, _CANDIDATE)
+        self._candidate |= present(candidate, CANDIDATE)
         if isinstance(word := candidate.get("finishReason"), str | int):
             self._word = str(word)
         parts = items(mapping(candidate.get("content")).get("parts"))
@@ -245,7 +212,7 @@ class _Decoder(RunDecoder):
         return read_usage(self._usage)
 
     def _write_usage(self, usage: Usage | None) -> JsonObject:
-        return mapping(_write_usage(usage).get("usageMetadata"))
+        return mapping(write_usage(usage).get("usageMetadata"))
 
     def _leftover(self) -> JsonObject:
         candidate = {**self._candidate, **({"finishReason": self._own_word} if self._own_word else {})}
@@ -304,19 +271,6 @@ def _malformed(message: str) -> IssueReported:
     return IssueReported(Issue(kind=IssueKind.MALFORMED, message=reason, raw=message, correction=correction))
 
 
-def read_usage(usage: JsonObject) -> Usage | None:
-    """Token counts in the words of this API, which counts thoughts apart; None when there are none."""
-    if not any(usage.get(key) is not None for key in _USAGE):
-        return None
-    thinking = count(usage.get("thoughtsTokenCount"))
-    return Usage(
-        input=count(usage.get("promptTokenCount")) + count(usage.get("toolUsePromptTokenCount")),
-        output=count(usage.get("candidatesTokenCount")) + thinking,
-        cached=count(usage.get("cachedContentTokenCount")),
-        reasoning=thinking,
-    )
-
-
 # ── writing ──────────────────────────────────────────────────────────────────
 
 
@@ -326,30 +280,13 @@ def encode_response(response: Response, stamp: Stamp = UNSTAMPED, request: Reque
     usage, candidate = mapping(left.pop("usageMetadata", None)), mapping(left.pop("candidate", None))
     content = {"role": "model", "parts": write_parts(response.message.parts)}
     stop = final_stop(response.stop, len(response.calls))
-    first = {"content": content, "finishReason": _WORDS[stop], "index": 0, **candidate}
+    first = {"content": content, "finishReason": WORDS[stop], "index": 0, **candidate}
     body = {**left, "candidates": [first], **_head(stamp, response.model, response.id)}
-    return {**body, **_write_usage(response.usage, usage)}
+    return {**body, **write_usage(response.usage, usage)}
 
 
 def _head(stamp: Stamp, model: str, id_: str) -> dict[str, Any]:
     return {"modelVersion": stamp.model or model, "responseId": stamp.id or id_}
-
-
-def _write_usage(usage: Usage | None, left: Mapping[str, Any] = NOTHING) -> dict[str, Any]:
-    if usage is None:
-        return {}
-    if left and read_usage(left) == usage:
-        return {"usageMetadata": dict(left)}  # as the provider counted
-    tools = count(left.get("toolUsePromptTokenCount"))
-    wire = {
-        **left,
-        "promptTokenCount": max(0, usage.input - tools),
-        "candidatesTokenCount": max(0, usage.output - usage.reasoning),
-        "totalTokenCount": usage.total,
-    }
-    wire |= {"thoughtsTokenCount": usage.reasoning} if usage.reasoning else {}
-    wire |= {"cachedContentTokenCount": usage.cached} if usage.cached else {}
-    return {"usageMetadata": wire}
 
 
 class _Encoder(Encoder):
@@ -403,8 +340,8 @@ class _Encoder(Encoder):
 
     def _finish(self, event: Ended) -> list[Frame]:
         left = extra_for(NAME, event.extra)
-        finish = {"finishReason": _WORDS[final_stop(event.stop, self._calls)], **mapping(left.get("candidate"))}
-        usage = _write_usage(event.usage, mapping(left.get("usageMetadata")))
+        finish = {"finishReason": WORDS[final_stop(event.stop, self._calls)], **mapping(left.get("candidate"))}
+        usage = write_usage(event.usage, mapping(left.get("usageMetadata")))
         return [self._chunk([{"text": ""}], finish, usage)]
 
     def _chunk(

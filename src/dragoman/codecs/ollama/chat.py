@@ -23,23 +23,19 @@ from ..shared.errors import ErrorReply, framed, raise_error
 from ..shared.frames import Frame, FrameKind
 from ..shared.issues import wire_fault
 from ..shared.spec import UNSTAMPED, Codec, Ids, Stamp, extra_for, own, wire_fields
+from .chat_plain import BODY, COUNTS, MESSAGE, NO_TIME, PLAIN_WORDS, STOPS, plain_answer
 from .chat_requests import NAME, call_fields, decode_request, encode_request, write_call
 
-_STOPS: Mapping[str, Stop] = {"stop": Stop.END, "length": Stop.LENGTH, "load": Stop.END, "unload": Stop.END}
-_BODY = frozenset(
-    {"model", "created_at", "message", "response", "thinking", "done", "done_reason", "prompt_eval_count", "eval_count"}
-)
-_MESSAGE = frozenset({"role", "content", "thinking", "tool_calls"})
 _TELLING = ("content", "thinking", "tool_calls")
-_COUNTS = ("prompt_eval_count", "eval_count")
 _DURATIONS = ("total_duration", "load_duration", "prompt_eval_duration", "eval_duration")
-_NO_TIME = "1970-01-01T00:00:00Z"
 
 # ── reading ─────────────────────────────────────────────────────────
 
 
 def decode_response(body: JsonObject, ids: Ids | None = None) -> Response:
     """The answer in `body`.  Raises `ProviderError` for an error with status 200, `CodecError` for no answer."""
+    if type(body) is dict and (plain := plain_answer(body)) is not None:
+        return plain
     body = an_object(body, "$")
     raise_error(body)
     if body.get("message") is None and body.get("response") is None:
@@ -53,8 +49,8 @@ class Decoder(AnswerDecoder):
     """Lines → events.  Every line is an answer of its own; calls come whole, in any line."""
 
     api = NAME
-    stops: ClassVar[Mapping[str, Stop]] = _STOPS
-    plain_words: ClassVar[Collection[str]] = frozenset({"stop", "length"})
+    stops: ClassVar[Mapping[str, Stop]] = STOPS
+    plain_words: ClassVar[Collection[str]] = PLAIN_WORDS
     unfinished = "the stream ended without `done`; the answer may be cut short"
     terminator: ClassVar[str | None] = None
     noise: ClassVar[tuple[str, ...]] = ("created_at",)
@@ -77,7 +73,7 @@ class Decoder(AnswerDecoder):
         return self._repeat_text(events, *places[0]) if len(places) == 1 else events
 
     def _read_noise(self, body: JsonObject) -> None:
-        if body.get("created_at") not in (None, _NO_TIME):
+        if body.get("created_at") not in (None, NO_TIME):
             self._extra.setdefault("created_at", body["created_at"])
 
     def _line(self, body: JsonObject) -> list[Event]:
@@ -99,17 +95,17 @@ class Decoder(AnswerDecoder):
         if body.get("done") is True:
             return []
         images = mapping(body.get("message")).get("images")
-        said = {**_timed(rest(body, _BODY)), **({"message": {"images": images}} if images else {})}
+        said = {**_timed(rest(body, BODY)), **({"message": {"images": images}} if images else {})}
         new = {key: one for key, one in said.items() if one and self._extra.get(key) != one}
         return [self._beside("line", new)] if new else []
 
     def _gather(self, body: JsonObject, message: JsonObject) -> None:
-        self._message |= present(message, _MESSAGE)
+        self._message |= present(message, MESSAGE)
         before = items(self._extra.get("logprobs"))
-        self._extra |= {key: value for key, value in _timed(rest(body, _BODY)).items() if value not in (None, 0)}
+        self._extra |= {key: value for key, value in _timed(rest(body, BODY)).items() if value not in (None, 0)}
         if before and body.get("logprobs"):
             self._extra["logprobs"] = [*before, *items(body["logprobs"])]
-        self._usage |= {key: body[key] for key in _COUNTS if body.get(key) is not None}
+        self._usage |= {key: body[key] for key in COUNTS if body.get(key) is not None}
         if body.get("done") is True:
             self._complete = self._over = True
             self._word = string(body.get("done_reason"))
@@ -124,7 +120,7 @@ class Decoder(AnswerDecoder):
     def _read_usage(self) -> Usage | None:
         if not self._usage:
             return None
-        given, made = (count(self._usage.get(key)) for key in _COUNTS)
+        given, made = (count(self._usage.get(key)) for key in COUNTS)
         return Usage(input=given, output=made)
 
     def _leftover(self) -> JsonObject:

@@ -22,6 +22,7 @@ from ..shared.errors import raise_error, read_failure
 from ..shared.frames import FrameKind
 from ..shared.spec import TYPED, Codec, Ids, wire_fields
 from .responses_items import CALLS, NAME, Names, call_name, message_text, read_part, read_reasoning, reasoning_text
+from .responses_plain import BODY, plain_answer
 from .responses_requests import decode_request, encode_request
 from .responses_streaming import (
     ADDED,
@@ -41,12 +42,13 @@ _REASONS: Mapping[str, Stop] = {
     "max_tokens": Stop.LENGTH,
     "content_filter": Stop.FILTERED,
 }
-_BODY = frozenset({"id", "object", "model", "output", "output_text", "status", "usage", "error", "incomplete_details"})
 _ENDS = ("completed", "incomplete", "cancelled")
 
 
 def decode_response(body: JsonObject, ids: Ids | None = None) -> Response:
     """The answer in `body`.  Raises `ProviderError` for an answer that failed, `CodecError` for no answer."""
+    if type(body) is dict and (plain := plain_answer(body)) is not None:
+        return plain
     body = an_object(body, "$")
     raise_error(body)
     for i, item in enumerate(an_array(body.get("output"), "$.output")):
@@ -377,7 +379,7 @@ def _is_typed(item: JsonObject) -> bool:
 
 def _shown(response: JsonObject) -> dict[str, Any]:
     """What a response says of itself and of its request, but for what is as it is where nobody asked for anything."""
-    return {key: one for key, one in rest(response, _BODY).items() if key not in SHELL or one != SHELL[key]}
+    return {key: one for key, one in rest(response, BODY).items() if key not in SHELL or one != SHELL[key]}
 
 
 CODEC = Codec(

@@ -80,7 +80,7 @@ def wires_of(messages: Sequence[Message], forms: Forms, write: Callable[[Message
 
 def _calls_end(parts: Sequence[Any]) -> bool:
     """Are all parts calls, but for a text before them?"""
-    return bool(parts) and all([type(part) is ToolCall for part in parts[1:]]) and type(parts[-1]) is ToolCall
+    return bool(parts) and all(type(part) is ToolCall for part in parts[1:]) and type(parts[-1]) is ToolCall
 
 
 def write_each(messages: Sequence[Message], write: Write, *constants: Any, forms: Callable[..., Forms]) -> list[Any]:

@@ -1,0 +1,95 @@
+"""A whole answer of Ollama's chat as nearly all are, read at once: text, thoughts and calls with ids, not cut off.
+
+Knows that one shape; every accent is the decoder's (`chat.py`), which reads an answer as it reads a stream.
+Contract: what the decoder gives, to the order of the fields, or None.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ...types import Message, Part, Reasoning, Response, Stop, Text, ToolCall, Usage
+from ..shared.body import count, counts
+from ..shared.encoder import final_stop
+from ..shared.plain_answers import a_text, object_call
+from ..shared.spec import wire_fields
+from .chat_requests import NAME
+
+STOPS: Mapping[str, Stop] = {"stop": Stop.END, "length": Stop.LENGTH, "load": Stop.END, "unload": Stop.END}
+PLAIN_WORDS = frozenset({"stop", "length"})
+BODY = frozenset(
+    {"model", "created_at", "message", "response", "thinking", "done", "done_reason", "prompt_eval_count", "eval_count"}
+)
+MESSAGE = frozenset({"role", "content", "thinking", "tool_calls"})
+"""Fields that are read; others go to clients of the same API."""
+COUNTS = ("prompt_eval_count", "eval_count")
+NO_TIME = "1970-01-01T00:00:00Z"
+_CALL = frozenset({"id", "function"})
+_FUNCTION = frozenset({"index", "name", "arguments"})
+_ACCENTS = ("error", "base_resp", "response", "thinking")
+_TEXT = (str, type(None))
+_NOTHING: tuple[Any, ...] = (None, 0)
+
+
+def plain_answer(body: dict[str, Any]) -> Response | None:
+    """The answer that `body` plainly is; None for any other."""
+    message, word = body.get("message"), body.get("done_reason")
+    if type(message) is not dict or body.get("done") is not True or any(map(body.get, _ACCENTS)):
+        return None
+    parts = _parts(message)
+    if parts is None or word == "length":
+        return None
+    word = a_text(word)
+    calls = sum([type(part) is ToolCall for part in parts])
+    return Response(
+        message=Message("assistant", parts),
+        stop=final_stop(STOPS.get(word, Stop.END), calls),
+        usage=_usage(body),
+        model=a_text(body.get("model")),
+        extra=wire_fields(NAME, _left(body, message, word)),
+    )
+
+
+def _parts(message: dict[str, Any]) -> list[Part] | None:
+    thinking, content, calls = message.get("thinking"), message.get("content"), message.get("tool_calls")
+    if type(thinking) not in _TEXT or type(content) not in _TEXT:
+        return None
+    parts: list[Part] = []
+    if thinking:
+        parts.append(Reasoning(thinking))
+    if content:
+        parts.append(Text(content))
+    if not calls:
+        return parts
+    seen: set[str] = set()
+    for one in calls if type(calls) is list else (None,):
+        function = one.get("function") if type(one) is dict else None
+        if one is None or type(function) is not dict or not (one.keys() <= _CALL and function.keys() <= _FUNCTION):
+            return None
+        call = object_call(one.get("id"), function.get("name"), function.get("arguments"), seen)
+        if call is None:
+            return None
+        parts.append(call)
+    return parts
+
+
+def _usage(body: dict[str, Any]) -> Usage | None:
+    given, made = body.get("prompt_eval_count"), body.get("eval_count")
+    return None if given is None and made is None else Usage(input=count(given), output=count(made))
+
+
+def _left(body: dict[str, Any], message: dict[str, Any], word: str) -> dict[str, Any]:
+    """What of the answer no value models."""
+    left: dict[str, Any] = {}
+    made = body.get("created_at")
+    if made is not None and made != NO_TIME:
+        left["created_at"] = made
+    others = {key: value for key, value in body.items() if key not in BODY}
+    if others:
+        others |= counts({key: value for key, value in others.items() if key.endswith("_duration")})
+        left |= {key: value for key, value in others.items() if value not in _NOTHING}
+    if word and word not in PLAIN_WORDS:
+        left["done_reason"] = word
+    said = {key: value for key, value in message.items() if key not in MESSAGE and value is not None}
+    return {**left, "message": said} if said else left

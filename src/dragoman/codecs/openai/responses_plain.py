@@ -1,0 +1,95 @@
+"""A whole answer of OpenAI's Responses as nearly all are, read at once: reasoning, texts and calls, all complete.
+
+Knows these three items; every other, and what is odd about them, is the decoder's (`responses.py`), which reads an
+answer as it reads a stream.
+Contract: what the decoder gives, to the order of the fields, or None.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...types import NOTHING, JsonObject, Message, Part, Response, Stop, Text, ToolCall, Usage
+from ..shared.body import counts
+from ..shared.encoder import final_stop
+from ..shared.plain_answers import a_text, text_call
+from ..shared.spec import WireFields, wire_fields
+from .responses_items import NAME, read_part, read_reasoning
+from .responses_writing import SHELL, item_id, read_usage, write_usage
+
+BODY = frozenset({"id", "object", "model", "output", "output_text", "status", "usage", "error", "incomplete_details"})
+_ACCENTS = ("error", "base_resp")
+_ABOUT = frozenset({"type", "role", "content", "status"})
+_TEXT = frozenset({"type", "text", "annotations", "logprobs"})
+_CALL = frozenset({"type", "id", "call_id", "name", "arguments", "status"})
+_EMPTY: tuple[Any, ...] = (None, [])
+
+
+def plain_answer(body: dict[str, Any]) -> Response | None:
+    """The answer that `body` plainly is; None for any other."""
+    output, usage = body.get("output"), body.get("usage") or {}
+    if type(output) is not list or body.get("status") != "completed" or any(map(body.get, _ACCENTS)):
+        return None
+    id_ = a_text(body.get("id"))
+    parts = _parts(output, id_.removeprefix("resp_"))
+    if parts is None or type(usage) is not dict:
+        return None
+    counted = read_usage(usage) if usage else None
+    return Response(
+        message=Message("assistant", parts),
+        stop=final_stop(Stop.END, sum([type(part) is ToolCall for part in parts])),
+        usage=counted,
+        model=a_text(body.get("model")),
+        id=id_,
+        extra=_left(body, usage, counted),
+    )
+
+
+def _parts(output: list[Any], answer: str) -> list[Part] | None:
+    parts: list[Part] = []
+    seen: set[str] = set()
+    for index, item in enumerate(output):
+        kind = item.get("type") if type(item) is dict else None
+        part: Part | None = None
+        if kind == "message":
+            part = _text(item, item_id("msg", answer, index))
+        elif kind == "function_call" and item.keys() <= _CALL and item.get("status") == "completed":
+            own = item.get("id")
+            left = NOTHING if own is None or own == item_id("fc", answer, index) else WireFields(NAME, {"id": own})
+            part = text_call(item.get("call_id"), item.get("name"), item.get("arguments"), seen, left)
+        elif kind == "reasoning":
+            part = read_reasoning(item, item_id("rs", answer, index))
+        if part is None:
+            return None
+        parts.append(part)
+    return parts
+
+
+def _text(item: dict[str, Any], minted: str) -> Text | None:
+    """The text of a message of one text, of which nothing is said."""
+    content = item.get("content")
+    one = content[0] if type(content) is list and len(content) == 1 else None
+    if type(one) is not dict or one.get("type") != "output_text" or type(one.get("text")) is not str or not one["text"]:
+        return None
+    about = {key: value for key, value in item.items() if key not in _ABOUT and value is not None}
+    if about.get("id") == minted:
+        del about["id"]
+    if one.keys() <= _TEXT and one.get("annotations") in _EMPTY and one.get("logprobs") in _EMPTY:
+        return Text(one["text"], metadata=WireFields(NAME, {"item": about}) if about else NOTHING)
+    part = read_part(one)
+    if type(part) is not Text:
+        return None
+    return Text(part.text, metadata=wire_fields(NAME, {**part.metadata, "item": about or None}))
+
+
+def _left(body: dict[str, Any], usage: dict[str, Any], counted: Usage | None) -> JsonObject:
+    """What of the answer no value models."""
+    left = {
+        key: value
+        for key, value in body.items()
+        if key not in BODY and value is not None and (key not in SHELL or value != SHELL[key])
+    }
+    spent = counts(usage) if usage else usage
+    if spent and (counted is None or write_usage(counted) != spent):
+        left["usage"] = spent
+    return WireFields(NAME, left) if left else NOTHING

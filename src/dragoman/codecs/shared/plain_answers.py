@@ -1,0 +1,49 @@
+"""Calls and texts of whole answers that are read at once, on whatever wire.
+
+Knows what the decoders make of a call that is as nearly all are; no wire.
+Contract: what `CallBook.whole` gives of it, or None.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...jsontext import dumps
+from ...types import NOTHING, JsonObject, ToolCall
+from .strict import sound
+
+
+def object_call(
+    call_id: Any, name: Any, given: Any, seen: set[str], metadata: JsonObject = NOTHING
+) -> ToolCall | None:
+    """A call whose arguments are an object; None where its id was `seen`, or anything is missing."""
+    if type(given) is not dict or not is_named(call_id, name, seen):
+        return None
+    try:
+        written = dumps(given)
+    except (ValueError, TypeError, RecursionError):
+        return None
+    return ToolCall(id=call_id, name=name, arguments=given, raw=written, metadata=metadata)
+
+
+def text_call(call_id: Any, name: Any, written: Any, seen: set[str], metadata: JsonObject = NOTHING) -> ToolCall | None:
+    """A call whose arguments are the text of an object; None where its id was `seen`, or anything is missing."""
+    if type(written) is not str or written[-1:] != "}" or written[0] != "{" or not is_named(call_id, name, seen):
+        return None
+    arguments = sound(written)
+    if arguments is None:
+        return None
+    return ToolCall(id=call_id, name=name, arguments=arguments, raw=written, metadata=metadata)
+
+
+def is_named(call_id: Any, name: Any, seen: set[str]) -> bool:
+    """Has it a name, and an id of its own?  That is `seen` from now on."""
+    if type(call_id) is not str or not call_id or call_id in seen or type(name) is not str or not name:
+        return False
+    seen.add(call_id)
+    return True
+
+
+def a_text(value: Any) -> str:
+    """`value` where it is a text, else ""."""
+    return value if type(value) is str else ""
