@@ -71,6 +71,15 @@ def exact_json(value: Any) -> bytes | None:
     return written if b"null" not in written or _is_finite(value) else None
 
 
+def is_written(value: Any, written: bytes) -> bool:
+    """Is `written`, in which there is no null, the `exact_json` of `value`?"""
+    try:
+        dump, options = _engine()
+        return dump(value, _as_dict, options) == written
+    except (TypeError, RecursionError):
+        return False
+
+
 DIGITS = bytes.maketrans(b"123456789", b"0" * 9)
 LONG_NUMBER = b"0" * 16
 """Digits, all of them written as 0, that a 64-bit reader may not keep."""

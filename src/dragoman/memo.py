@@ -16,7 +16,7 @@ from contextlib import suppress
 from functools import wraps
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar, cast
 
-from .jsontext import exact_json, from_json
+from .jsontext import exact_json, from_json, is_written
 from .types import EMPTY_OBJECT_SCHEMA, Media, Message, Opaque, Reasoning, Text, Tool, ToolCall, ToolChoice, ToolResult
 
 K = TypeVar("K", bound=Hashable)
@@ -265,9 +265,39 @@ def _tools_copied(key: tuple[Things, bytes]) -> Things:
 
 
 @memoize(Memo(_tools_content, (Capacity(64, LARGE), Capacity(LARGE_SETS, LARGEST)), _tools_copied))
-def frozen(tools: tuple[Tool, ...]) -> tuple[Tool, ...]:
-    """The same tools, as a copy of their own that comes again whenever they do; themselves where that cannot be."""
+def _frozen(tools: tuple[Tool, ...]) -> tuple[Tool, ...]:
     return tools
+
+
+class _Given(NamedTuple):
+    """Tools that came before, the schemas that may since have been changed in place, and their JSON then."""
+
+    tools: tuple[Tool, ...]
+    schemas: list[Any]
+    written: bytes
+    frozen: FrozenTools
+
+
+_GIVEN: Recent[int, _Given] = Recent(16)
+
+
+def frozen(tools: tuple[Tool, ...]) -> tuple[Tool, ...]:
+    """The same tools, as a copy of their own that comes again whenever they do; themselves where that cannot be.
+
+    Of the very tools that came before only the schemas are looked at, which their owner may have changed.
+    """
+    given = _GIVEN.get(id(tools))
+    if given is not None and given.tools is tools and is_written(given.schemas, given.written):
+        return given.frozen
+    if {type(one) for one in tools} != {Tool}:
+        return tools
+    made: tuple[Tool, ...] = _frozen(tools)
+    if type(made) is FrozenTools:
+        schemas = [*{id(schema): schema for schema in [tool.parameters for tool in tools]}.values()]
+        written = exact_json(schemas)
+        if written is not None and len(written) <= LARGE and b"null" not in written:
+            _GIVEN.put(id(tools), _Given(tools, schemas, written, made))
+    return made
 
 
 @memoize(TOOLS)

@@ -56,8 +56,12 @@ def by_growth(
 
     def extended(whole: Grown[T], constants: tuple[Any, ...], key: Hashable) -> S:
         base = whole.base
-        start, known = (0, None) if base is None else (len(base), remembered(base, constants, key))
-        return make(whole, start, known, *constants)  # type: ignore[call-arg]
+        if base is None:
+            return make(whole, 0, None, *constants)  # type: ignore[call-arg]
+        known = remembered(base, constants, key)
+        if base.base is not None:
+            base.base.made.clear()  # what is asked from now on is made of what was made of `base`
+        return make(whole, len(base), known, *constants)  # type: ignore[call-arg]
 
     def remembered(whole: Grown[T], constants: tuple[Any, ...], key: Hashable) -> S:
         found = whole.made.get(key)
@@ -72,8 +76,7 @@ def by_growth(
     def of(items: Sequence[T], *constants: Any) -> S:
         if type(items) is not Grown:
             return make(items, 0, None, *constants)  # type: ignore[call-arg]
-        key = (make, identity(constants)[0])
-        return remembered(items, constants, key) if items.base is None else extended(items, constants, key)
+        return remembered(items, constants, (make, identity(constants)[0]))
 
     return cast("Callable[Concatenate[Sequence[T], P], S]", of)
 

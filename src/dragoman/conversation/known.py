@@ -56,8 +56,6 @@ def known_again(messages: Sequence[Message]) -> Sequence[Message]:
         return messages
     whole = grown(base, more)
     whole.made[PLAIN] = found, ()
-    if base is not None and base.base is not None:
-        base.base.made.clear()  # what is asked from now on is made of what was made of `base`
     _HELD.put(key, _Held(whole, size, turns + 1))
     return whole
 

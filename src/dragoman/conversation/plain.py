@@ -10,9 +10,9 @@ only what is new is looked at.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
-from ..types import Message, Text, ToolCall, ToolResult
+from ..types import Message, Part, Text, ToolCall, ToolResult
 from .grown import Grown
 from .naming import fitting
 from .requirements import WireRequirements
@@ -32,36 +32,38 @@ class Plain:
     filled  do instructions stand in front alone, then words of the user, and is no message blank?
     """
 
-    __slots__ = ("_before", "_fits", "_new", "filled", "ids", "names", "opened", "single", "size", "unique")
+    __slots__ = ("_base", "_fits", "_new", "filled", "ids", "names", "opened", "single", "size", "unique")
 
     def __init__(
-        self, before: Plain | None, size: int, calls: list[str], names: set[str],
+        self, base: Plain | None, size: int, calls: list[str], names: set[str],
         *, single: bool, filled: bool, opened: bool,
     ) -> None:  # fmt: skip
-        known, named, fits = (_NONE, _NONE, ()) if before is None else (before.ids, before.names, before._fits)
+        known, named = (_NONE, _NONE) if base is None else (base.ids, base.names)
         self.size = size
         self.ids: frozenset[str] = known.union(calls) if calls else known
         self.names: frozenset[str] = named if names <= named else named | names
-        self.unique: bool = len(self.ids) == len(known) + len(calls) and (before is None or before.unique)
-        self.single: bool = single and (before is None or before.single)
+        self.unique: bool = len(self.ids) == len(known) + len(calls) and (base is None or base.unique)
+        self.single: bool = single and (base is None or base.single)
         self.filled, self.opened = filled, opened
         self._new = calls, names - named
-        self._before: Verdicts = fits
-        self._fits: Verdicts = ()
+        self._fits: tuple[tuple[WireRequirements, bool], ...] = ()
+        self._base = base
+        if base is not None:
+            base._base = None  # of a long conversation its last two turns are enough to know
 
     def fits(self, requirements: WireRequirements) -> bool:
         """Are ids and names as the wire takes them?"""
         for known, verdict in self._fits:
             if known is requirements:
                 return verdict
-        before = [verdict for known, verdict in self._before if known is requirements]
-        ids, names = self._new if before else (self.ids, self.names)
-        fine = all(before) and fitting(requirements.ids, ids) and fitting(requirements.names, names)
+        base = self._base
+        ids, names = (self.ids, self.names) if base is None else self._new
+        fine = base is None or base.fits(requirements)
+        fine = fine and fitting(requirements.ids, ids) and fitting(requirements.names, names)
         self._fits = (*self._fits[-MOST_WIRES:], (requirements, fine))
         return fine
 
 
-Verdicts: TypeAlias = tuple[tuple[WireRequirements, bool], ...]
 MOST_WIRES: Final = 4
 """Wires beside one of which it is remembered whether a conversation fits."""
 _NONE: frozenset[str] = frozenset()
@@ -105,67 +107,62 @@ def looked_at(messages: Sequence[Message], before: Plain | None) -> Plain | None
     if before is not None:
         opened, filled = before.opened, before.filled
     for message in messages:
-        role = message.role
+        role, parts = message.role, message.parts
         if message.cache or message.metadata:
             return None
-        if role == "tool":
-            read = _results(message, waiting, names)
+        first: Any = parts[0] if len(parts) == 1 else None
+        if type(first) is Text and first.text and role in _SAID and not (waiting or first.metadata):
+            read = len(first.text)  # as nearly all
+        elif role == "tool":
+            read = _results(parts, waiting, names)
             waiting = []
         elif waiting or role not in _SAID:
             return None
-        elif role == "assistant":
-            read = _answer(message, waiting, names)
+        else:
+            read = _said(parts, waiting if role == "assistant" else None, names)
             calls += waiting
             single = single and len(waiting) < 2
-        else:
-            read = _words(message)
         if read < 0:
             return None
         size += read
         if role == "system":
             filled = filled and not opened
-        else:
-            filled = filled and (opened or role == "user") and (role == "tool" or _says_something(message))
+        elif filled:
+            filled = (opened or role == "user") and not _is_blank(parts)
             opened = True
     if waiting or not all(calls):
         return None
     return Plain(before, size, calls, names, single=single, filled=filled, opened=opened)
 
 
-def _says_something(message: Message) -> bool:
-    return any(type(part) is not Text or not (not part.text or part.text.isspace()) for part in message.parts)
+def _is_blank(parts: Sequence[Part]) -> bool:
+    if parts and (type(parts[0]) is not Text or "!" <= parts[0].text[:1] <= "~"):
+        return False
+    return all(type(part) is Text and (not part.text or part.text.isspace()) for part in parts)
 
 
-def _words(message: Message) -> int:
-    """The characters of a message of texts; -1 for any other."""
+def _said(parts: Sequence[Part], waiting: list[str] | None, names: set[str]) -> int:
+    """The characters of texts, -1 for what is not just that.
+
+    In a turn of the model, which has a list for its calls, they say something, and calls count too.
+    """
     size = 0
-    for part in message.parts:
-        if type(part) is not Text or part.metadata:
-            return -1
-        size += len(part.text)
-    return size
-
-
-def _answer(message: Message, waiting: list[str], names: set[str]) -> int:
-    """The characters of a turn of the model, -1 for one that is not plain; puts its calls' ids behind `waiting`."""
-    size = 0
-    for part in message.parts:
-        kind: Any = type(part)
-        if kind is Text and part.text and not part.metadata:  # type: ignore[union-attr]
-            size += len(part.text)  # type: ignore[union-attr]
-        elif kind is ToolCall and not part.metadata:  # type: ignore[union-attr]
-            size += SHORT + len(part.raw or "")  # type: ignore[union-attr]
-            waiting.append(part.id)  # type: ignore[union-attr]
-            names.add(part.name)  # type: ignore[union-attr]
+    for part in parts:
+        if type(part) is Text and not part.metadata and (part.text or waiting is None):
+            size += len(part.text)
+        elif type(part) is ToolCall and not part.metadata and waiting is not None:
+            size += SHORT + len(part.raw or "")
+            waiting.append(part.id)
+            names.add(part.name)
         else:
             return -1
     return size
 
 
-def _results(message: Message, waiting: list[str], names: set[str]) -> int:
+def _results(parts: Sequence[Part], waiting: list[str], names: set[str]) -> int:
     """The characters of results that answer the calls `waiting`, -1 for what is not just that."""
     size, answered = 0, []
-    for part in message.parts:
+    for part in parts:
         if type(part) is not ToolResult or part.metadata or not part.name:
             return -1
         for one in part.content:

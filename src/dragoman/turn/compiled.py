@@ -104,7 +104,10 @@ def compiled(
     """`planned`, compiled where it can be."""
     key = None if nonce else _key(request, route, text, refused, habits)
     shelf = None if key is None else _shelf_of(request)
-    known = shelf.get(key) if shelf is not None else None
+    try:
+        known = shelf.get(key) if shelf is not None else None
+    except TypeError:  # a caller's own list where a tuple belongs
+        known = shelf = None
     if isinstance(known, Compiled) and (plan := known.planned(request)) is not None:
         return plan
     plan = planned(request, route, text=text, nonce=nonce, refused=refused, habits=habits)
@@ -116,19 +119,26 @@ def compiled(
 class _Shelf:
     """What was compiled for one set of tools: what was asked twice, for in some clients no two requests are alike."""
 
-    __slots__ = ("_made", "_seen")
+    __slots__ = ("_last", "_made", "_seen")
 
     def __init__(self, most: int) -> None:
+        self._last: tuple[Hashable, Compiled | Never | None] = None, None
         self._made: Recent[Hashable, Compiled | Never] = Recent(most)
         self._seen: Recent[int, int] = Recent(4 * most)
 
     def get(self, key: Hashable) -> Compiled | Never | None:
-        """What was compiled under `key`."""
-        return self._made.get(key)
+        """What was compiled under `key`: to compare it with the last one costs less than to hash it."""
+        if self._last[0] == key:
+            return self._last[1]
+        found = self._made.get(key)
+        if found is not None:
+            self._last = key, found
+        return found
 
     def put(self, key: Hashable, made: Compiled | Never) -> None:
         """Remember this."""
         self._made.put(key, made)
+        self._last = key, made
 
     def comes_again(self, key: Hashable) -> bool:
         """Was `key` asked for before, and is it time to try again?  After one, two, four times, and so on."""
@@ -163,15 +173,10 @@ def _key(
     extra = request.extra and _written(request.extra)
     if extra is None:
         return None
-    key = (
+    return (
         id(route), request.model, text, request.tool_choice, request.parallel, _of_sampling(sampling), request.stream,
         extra or "", refused or "", habits,
     )  # fmt: skip
-    try:
-        hash(key)
-    except TypeError:  # a caller's own list where a tuple belongs
-        return None
-    return key
 
 
 _of_sampling = attrgetter(*(field.name for field in fields(Sampling)))

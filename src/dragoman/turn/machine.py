@@ -147,7 +147,7 @@ def sound_tools(given: Sequence[Tool]) -> tuple[tuple[Tool, ...], list[Issue]]:
     Tools that come with every request are looked at once, whatever objects they are.
     """
     known = given
-    if type(given) is tuple and given and {type(one) for one in given} == {Tool}:
+    if type(given) is tuple and given:
         known = frozen(given)
     return _sound_tools(known if type(known) is FrozenTools else as_tools(given) or ())
 

@@ -6,19 +6,24 @@ Contract: what refuses a request is a `ProviderError`; `without_secrets` gives i
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from itertools import takewhile
+from operator import is_
+from typing import Any, NamedTuple
 
 from ..codecs.shared.errors import http_date
 from ..codecs.shared.frames import FrameKind
 from ..codecs.shared.spec import Codec, Ids
 from ..codecs.shared.written import Written
+from ..conversation.grown import Grown
+from ..conversation.plain import as_plain
 from ..effects import Machine, Now, Open, Opened, Read
 from ..errors import ProviderError
-from ..jsontext import to_json
+from ..jsontext import to_bytes
 from ..providers.authorize import Tokens, admit, signals
 from ..providers.route import Route
 from ..redaction import redact
+from ..types import Message
 from .plan import Plan, function_name
 from .response_reader import DRAIN, AnswerSource, Streamed, Whole
 from .whole_body import WholeBody
@@ -57,8 +62,46 @@ def _addressed(plan: Plan) -> tuple[str, Mapping[str, str]]:
     return url, {**route.headers(), "accept": ACCEPTS[codec.frames] if stream else "application/json"}
 
 
+class _Frame(NamedTuple):
+    """A body but for its turns: the instructions in front of them, and what is written before and behind them."""
+
+    head: tuple[Message, ...]
+    pieces: tuple[Sequence[bytes], Sequence[bytes]]
+
+    def stands_around(self, messages: Sequence[Message]) -> bool:
+        """Do the messages begin with these very instructions?"""
+        end = len(self.head)
+        return end < len(messages) and messages[end].role != "system" and all(map(is_, self.head, messages))
+
+
 def _encoded(plan: Plan) -> bytes:
-    return _written(_with_fields(plan.codec.encode_request(plan.request, plan.quirks), plan))
+    """The body.  Of a plain conversation that grew only what is new is written, for all else of it is known."""
+    turns, messages = plan.codec.turns, plan.request.messages
+    if turns is None or type(messages) is not Grown or as_plain(messages) is None:
+        return b"".join(_written(_body(plan))[0])
+    key = _Frame, id(plan.made)
+    known = None if messages.base is None else messages.base.made.get(key)
+    if known is not None and known[0].stands_around(messages):
+        before, behind = known[0].pieces
+        listed: Any = turns[1](plan.request, plan.quirks)
+        messages.made[key] = known
+        return b"".join((*before, *listed.joined(), *behind))
+    pieces = _written(_body(plan), turns[0])
+    if len(pieces) > 1:
+        head = (*takewhile(_instructs, messages),)
+        found = _Frame(head, (pieces[0], pieces[2])), (plan.made,)  # whose identity stays its own
+        messages.made[key] = found
+        if messages.base is not None:  # there may be other turns behind it
+            messages.base.made[key] = found
+    return b"".join([one for some in pieces for one in some])
+
+
+def _instructs(message: Message) -> bool:
+    return message.role == "system"
+
+
+def _body(plan: Plan) -> dict[str, Any]:
+    return _with_fields(plan.codec.encode_request(plan.request, plan.quirks), plan)
 
 
 def _with_fields(body: dict[str, Any], plan: Plan) -> dict[str, Any]:
@@ -81,18 +124,26 @@ def _besides(key: str, known: list[Any], more: list[Any]) -> list[Any]:
     return [one for one in more if function_name(one) not in names]
 
 
-def _written(body: dict[str, Any]) -> bytes:
-    """`body` as JSON; what comes with every request is written already (`Written`)."""
-    parts: list[bytes] = []
-    for key in [key for key, value in body.items() if type(value) is Written]:
-        parts.append(f',"{key}":['.encode())
-        for piece in body.pop(key).pieces:
-            parts += (piece, b",")
-        parts[-1] = b"]" if parts[-1] == b"," else parts[-1] + b"]"
-    fields = to_json(body)[:-1].encode()
-    if not body and parts:
-        parts[0] = parts[0][1:]
-    return b"".join((fields, *parts, b"}"))
+def _written(body: dict[str, Any], turns: str = "") -> list[Sequence[bytes]]:
+    """`body` as JSON in pieces; what comes with every request is written already (`Written`).
+
+    Three lists of pieces where the field `turns` is: what stands before the turns, they, and what stands behind them.
+    """
+    known = [(key, body.pop(key)) for key in [key for key, value in body.items() if type(value) is Written]]
+    pieces = [to_bytes(body)[:-1]]
+    made: list[Sequence[bytes]] = [pieces]
+    comma = "," if body else ""
+    for key, listed in known:
+        pieces.append(f'{comma}"{key}":['.encode())
+        comma = ","
+        if key == turns:
+            pieces = []
+            made += (listed.joined(), pieces)
+        else:
+            pieces += listed.joined()
+        pieces.append(b"]")
+    pieces.append(b"}")
+    return made
 
 
 def _refusal(opened: Opened, codec: Codec, route: Route) -> Machine[ProviderError]:

@@ -46,6 +46,7 @@ from .generate_requests import (
     read_media,
     write_media,
     write_parts,
+    write_turns,
 )
 from .generate_words import STOPS, WORDS, read_usage, write_usage
 
@@ -388,4 +389,5 @@ CODEC = Codec(
     encode_stream=_Encoder,
     encode_error=encode_error,
     error_frame=framed(encode_error),
+    turns=("contents", write_turns),
 )

@@ -338,11 +338,11 @@ def _read_result(answer: JsonObject, path: str, pairing: Pairing) -> ToolResult:
 def encode_request(request: Request, quirks: Quirks = PLAIN) -> dict[str, Any]:
     """The body that makes `request`; its model and streaming belong into the path."""
     extra = dict(extra_for(NAME, request.extra))
-    head, turns = split_system(request.messages)
+    head, _ = split_system(request.messages)
     body: dict[str, Any] = {}
     if head:
         body["systemInstruction"] = {"parts": [part for message in head for part in write_parts(message.parts)]}
-    body["contents"] = _write_contents(turns, quirks)
+    body["contents"] = write_turns(request, quirks)
     body |= filled(tools=_write_tools(request.tools, extra.pop("tools", None)))
     choice = nearest_choice(request.tool_choice, quirks)
     if choice is not None:
@@ -417,7 +417,9 @@ class _Contents(NamedTuple):
     answering: bool = False
 
 
-def _write_contents(messages: Sequence[Message], quirks: Quirks) -> list[dict[str, Any]]:
+def write_turns(request: Request, quirks: Quirks) -> list[Any]:
+    """The contents of a body."""
+    messages = split_system(request.messages)[1]
     made = _contents(messages, quirks)
     listed = [*made.settled, *made.last]
     return Written(listed, joined_json(made.json, made.last)) if type(messages) is Grown else listed

@@ -24,7 +24,7 @@ from ..shared.frames import Frame, FrameKind
 from ..shared.issues import wire_fault
 from ..shared.spec import UNSTAMPED, Codec, Ids, Stamp, extra_for, own, wire_fields
 from .chat_plain import BODY, COUNTS, MESSAGE, NO_TIME, PLAIN_WORDS, STOPS, plain_answer
-from .chat_requests import NAME, call_fields, decode_request, encode_request, write_call
+from .chat_requests import NAME, call_fields, decode_request, encode_request, write_call, write_turns
 
 _TELLING = ("content", "thinking", "tool_calls")
 _DURATIONS = ("total_duration", "load_duration", "prompt_eval_duration", "eval_duration")
@@ -252,4 +252,5 @@ CODEC = Codec(
     encode_stream=LineEncoder,
     encode_error=encode_error,
     error_frame=framed(encode_error),
+    turns=("messages", write_turns),
 )

@@ -227,9 +227,13 @@ def call_fields(call: JsonObject, function: JsonObject) -> JsonObject:
 def encode_request(request: Request, quirks: Quirks = PLAIN) -> dict[str, Any]:
     """The body that makes `request`.  The API has no tool choice: with "none" the tools stay at home."""
     extra = dict(extra_for(NAME, request.extra))
-    messages = write_each(request.messages, _write_message, forms=PlainForms)
-    body = write_request(request, extra, {"model": request.model, "messages": messages})
+    body = write_request(request, extra, {"model": request.model, "messages": write_turns(request, quirks)})
     return with_quirks(body, extra, quirks)
+
+
+def write_turns(request: Request, quirks: Quirks) -> list[Any]:
+    """The messages of a body."""
+    return write_each(request.messages, _write_message, forms=PlainForms)
 
 
 def write_request(request: Request, extra: dict[str, Any], body: dict[str, Any]) -> dict[str, Any]:

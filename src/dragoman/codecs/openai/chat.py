@@ -26,7 +26,7 @@ from ..shared.spec import CHOICES, Codec, Ids, wire_fields
 from .chat_fragments import Fragments
 from .chat_messages import NAME, thinking_text
 from .chat_plain import BODY, CHOICE, MESSAGE, PLAIN_WORDS, plain_answer
-from .chat_requests import decode_request, encode_request
+from .chat_requests import decode_request, encode_request, write_turns
 from .chat_words import STOPS, read_usage, write_usage
 from .chat_writing import ChunkEncoder, encode_error, encode_response
 
@@ -267,4 +267,5 @@ CODEC = Codec(
     encode_error=encode_error,
     error_frame=framed(encode_error),
     several="n",
+    turns=("messages", write_turns),
 )

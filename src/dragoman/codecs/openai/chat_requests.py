@@ -209,7 +209,7 @@ def encode_request(request: Request, quirks: Quirks = PLAIN) -> dict[str, Any]:
     """The body that makes `request`."""
     extra = dict(extra_for(NAME, request.extra))
     body = filled(model=request.model)
-    body["messages"] = write_each(request.messages, write_message, quirks, forms=PlainForms)
+    body["messages"] = write_turns(request, quirks)
     choice = nearest_choice(request.tool_choice, quirks)
     body |= filled(
         tools=write_tools(request.tools, write_tool, extra.pop("tools", None)),
@@ -222,6 +222,11 @@ def encode_request(request: Request, quirks: Quirks = PLAIN) -> dict[str, Any]:
     if request.stream:
         body |= present({"stream_options": extra.get("stream_options", _USAGE_WANTED)})
     return with_quirks(body, extra, quirks)
+
+
+def write_turns(request: Request, quirks: Quirks) -> list[Any]:
+    """The messages of a body."""
+    return write_each(request.messages, write_message, quirks, forms=PlainForms)
 
 
 def _write_sampling(sampling: Sampling, extra: dict[str, Any], quirks: Quirks) -> dict[str, Any]:

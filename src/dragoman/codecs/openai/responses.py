@@ -23,7 +23,7 @@ from ..shared.frames import FrameKind
 from ..shared.spec import TYPED, Codec, Ids, wire_fields
 from .responses_items import CALLS, NAME, Names, call_name, message_text, read_part, read_reasoning, reasoning_text
 from .responses_plain import BODY, plain_answer
-from .responses_requests import decode_request, encode_request
+from .responses_requests import decode_request, encode_request, write_turns
 from .responses_streaming import (
     ADDED,
     BETWEEN,
@@ -395,4 +395,5 @@ CODEC = Codec(
     encode_stream=ResponseEncoder,
     encode_error=encode_error,
     error_frame=error_frame,
+    turns=("input", write_turns),
 )

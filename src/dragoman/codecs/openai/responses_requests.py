@@ -342,9 +342,8 @@ def encode_request(request: Request, quirks: Quirks = PLAIN) -> dict[str, Any]:
     """The body that makes `request`."""
     extra = dict(extra_for(NAME, request.extra))
     names = Names.of(request)
-    head, turns = _split_instructions(request.messages)
-    body = filled(model=request.model, instructions=head)
-    body["input"] = write_each(turns, _write_message, names, quirks, forms=PlainForms)
+    body = filled(model=request.model, instructions=_split_instructions(request.messages)[0])
+    body["input"] = write_turns(request, quirks)
     foreign = extra.pop("tools", None)
     choice = nearest_choice(request.tool_choice, quirks)
     body |= filled(
@@ -357,6 +356,12 @@ def encode_request(request: Request, quirks: Quirks = PLAIN) -> dict[str, Any]:
     form = {**mapping(extra.pop("text", None)), **_write_output(request.output_schema)}
     body |= filled(text=form, stream=request.stream)
     return with_quirks(body, extra, quirks)
+
+
+def write_turns(request: Request, quirks: Quirks) -> list[Any]:
+    """The input of a body."""
+    turns = _split_instructions(request.messages)[1]
+    return write_each(turns, _write_message, Names.of(request), quirks, forms=PlainForms)
 
 
 def _ungrouped(tools: tuple[Tool, ...], foreign: Any) -> tuple[Tool, ...]:

@@ -30,6 +30,12 @@ class Written(list[Any]):
         super().__init__(listed)
         self.pieces: Pieces = pieces
 
+    def joined(self) -> list[bytes]:
+        """The pieces, and what stands between them."""
+        made = [b","] * (2 * len(self.pieces) - 1)
+        made[::2] = self.pieces
+        return made
+
 
 def written_once(listed: Sequence[Any]) -> Written:
     """A list that is written as it is."""
