@@ -27,6 +27,7 @@ from dragoman.codecs import CODECS
 from dragoman.effects import Open
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE
+from dragoman.turn.capabilities import Capabilities
 from dragoman.turn.machine import turn
 from dragoman.types import Message, Request
 
@@ -35,9 +36,13 @@ COLD, WARM, WHOLE, EACH = 4.0, 0.3, 4.0, 4.0
 """Targets: times `orjson` for a request and a whole answer, microseconds over `orjson` for a chunk."""
 
 
+LEARNED = Capabilities()
+"""What a client knows of models: one for all its turns."""
+
+
 def sent(asked: Request, route: Route) -> bytes:
     """The bytes that a turn sends: it is driven to where it opens the exchange, and no further."""
-    machine = turn(asked, route)
+    machine = turn(asked, route, LEARNED)
     effect = next(machine)
     while not isinstance(effect, Open):
         effect = machine.send(None)

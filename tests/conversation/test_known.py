@@ -114,6 +114,22 @@ def test_the_next_turn_costs_what_is_new(api: str) -> None:
     assert calls(60) <= calls(6) + 20
 
 
+@pytest.mark.parametrize("api", [api for api in APIS if api != "anthropic_messages"])
+def test_each_turn_after_the_first_costs_what_is_new(api: str) -> None:
+    def calls(turns: int) -> list[int]:
+        told, found = (*said(turns), Message("user", "Is that all?")), []
+        sent(api, told)
+        for n in range(3):
+            told = (*told, Message("assistant", f"Yes, {n}."), Message("user", "So?"))
+            with counting() as count:
+                sent(api, told)
+            found.append(count.calls)
+        return found
+
+    calls(3)
+    assert all(long <= short + 20 for long, short in zip(calls(60), calls(6), strict=True))
+
+
 def test_tools_that_were_changed_in_place_are_sent_as_they_are() -> None:
     schema: dict[str, Any] = {"type": "object", "properties": {"at": {"type": "string"}}}
     tools = (Tool(name="look", parameters=schema),)
