@@ -11,7 +11,7 @@ from typing import Any
 
 from ...types import NOTHING, JsonObject, Part, Reasoning, Response, Stop, Text, ToolCall, Usage
 from ...types import Message as Said
-from ..shared.body import count, counts
+from ..shared.body import MOST, count, counts
 from ..shared.encoder import final_stop
 from ..shared.spec import WireFields
 from ..shared.strict import sound
@@ -48,8 +48,10 @@ def plain_answer(body: dict[str, Any]) -> Response | None:
     stop = STOPS.get(word.lower(), Stop.END)
     if stop is Stop.LENGTH and (not parts or type(parts[-1]) is Reasoning):
         return None
-    spent = {key: value for key, value in usage.items() if value is not None}
-    counted = read_usage(spent) if spent else None
+    counted = _simple_usage(usage)
+    spent = {} if counted else {key: value for key, value in usage.items() if value is not None}
+    if spent:
+        counted = read_usage(spent)
     model, id_ = body.get("model"), body.get("id")
     return Response(
         message=Said("assistant", parts),
@@ -59,6 +61,16 @@ def plain_answer(body: dict[str, Any]) -> Response | None:
         id=id_ if type(id_) is str else "",
         extra=_left(body, choice, spent, counted),
     )
+
+
+def _simple_usage(usage: dict[str, Any]) -> Usage | None:
+    """What `usage` counts, where that is all it says: nothing of it is left then."""
+    if len(usage) != 3:
+        return None
+    given, made, total = usage.get("prompt_tokens"), usage.get("completion_tokens"), usage.get("total_tokens")
+    if not (type(given) is int and type(made) is int and type(total) is int):
+        return None
+    return Usage(input=given, output=made) if given + made == total < MOST and given >= 0 <= made else None
 
 
 def _parts(message: dict[str, Any]) -> list[Part] | None:
@@ -100,17 +112,26 @@ def _call(call: dict[str, Any], seen: set[str]) -> ToolCall | None:
 def _left(body: dict[str, Any], choice: dict[str, Any], spent: dict[str, Any], counted: Usage | None) -> JsonObject:
     """What of the answer no value models."""
     message, word = choice["message"], choice.get("finish_reason")
-    left = {key: value for key, value in body.items() if key not in BODY and value is not None}
+    left = _others(body, BODY)
     if count(body.get("created")):
         left["created"] = body["created"]
     if spent and not _is_said(spent, counted):
         left["usage"] = counts(spent)
-    chosen = {key: value for key, value in choice.items() if key not in CHOICE and value is not None}
+    chosen = _others(choice, CHOICE)
     if word and word not in PLAIN_WORDS:
         chosen["finish_reason"] = word
-    said = {key: value for key, value in message.items() if key not in MESSAGE and value is not None}
-    left |= {key: value for key, value in (("choice", chosen), ("message", said)) if value}
+    said = _others(message, MESSAGE)
+    if chosen:
+        left["choice"] = chosen
+    if said:
+        left["message"] = said
     return WireFields(NAME, left) if left else NOTHING
+
+
+def _others(fields: dict[str, Any], known: frozenset[str]) -> dict[str, Any]:
+    if fields.keys() <= known:
+        return {}
+    return {key: value for key, value in fields.items() if key not in known and value is not None}
 
 
 def _is_said(spent: Mapping[str, Any], counted: Usage | None) -> bool:
