@@ -14,6 +14,7 @@ from ...jsontext import dumps
 from ...types import NOTHING, JsonObject, Message, Part, Reasoning, Response, Stop, Text, ToolCall, Usage
 from ..shared.body import counts
 from ..shared.encoder import final_stop
+from ..shared.plain_answers import others
 from ..shared.spec import WireFields, wire_fields
 from .messages_blocks import NAME
 from .messages_words import STOPS, WORDS, read_usage, write_usage
@@ -95,7 +96,7 @@ def _call(block: dict[str, Any], seen: set[str]) -> ToolCall | None:
 
 def _left(body: dict[str, Any], spent: dict[str, Any], counted: Usage | None, word: str) -> JsonObject:
     """What of the answer no value models."""
-    left = {key: value for key, value in body.items() if key not in BODY and value is not None}
+    left = others(body, BODY)
     plain = counts(spent) if spent else spent
     if plain and plain != write_usage(counted):
         left["usage"] = plain

@@ -13,7 +13,7 @@ from ...types import NOTHING, JsonObject, Message, Part, Reasoning, Response, St
 from ..shared.body import counts
 from ..shared.calls import numbered
 from ..shared.encoder import final_stop
-from ..shared.plain_answers import a_text, object_call
+from ..shared.plain_answers import a_text, object_call, others
 from ..shared.spec import Ids, WireFields
 from .generate_requests import NAME, SIGNATURE
 from .generate_words import STOPS, WORDS, read_usage, write_usage
@@ -96,11 +96,11 @@ def _signed(one: dict[str, Any]) -> JsonObject:
 
 def _left(body: dict[str, Any], candidate: dict[str, Any], spent: dict[str, Any], counted: Usage | None) -> JsonObject:
     """What of the answer no value models."""
-    left = {key: value for key, value in body.items() if key not in BODY and value is not None}
+    left = others(body, BODY)
     plain = counts(spent) if spent else spent
     if plain and plain != write_usage(counted).get("usageMetadata", {}):
         left["usageMetadata"] = plain
-    chosen = {key: value for key, value in candidate.items() if key not in CANDIDATE and value is not None}
+    chosen = others(candidate, CANDIDATE)
     word = candidate["finishReason"]
     if word and word not in PLAIN_WORDS:
         chosen["finishReason"] = word

@@ -12,7 +12,7 @@ from typing import Any
 from ...types import Message, Part, Reasoning, Response, Stop, Text, ToolCall, Usage
 from ..shared.body import count, counts
 from ..shared.encoder import final_stop
-from ..shared.plain_answers import a_text, object_call
+from ..shared.plain_answers import a_text, object_call, others
 from ..shared.spec import wire_fields
 from .chat_requests import NAME
 
@@ -85,11 +85,11 @@ def _left(body: dict[str, Any], message: dict[str, Any], word: str) -> dict[str,
     made = body.get("created_at")
     if made is not None and made != NO_TIME:
         left["created_at"] = made
-    others = {key: value for key, value in body.items() if key not in BODY}
-    if others:
-        others |= counts({key: value for key, value in others.items() if key.endswith("_duration")})
-        left |= {key: value for key, value in others.items() if value not in _NOTHING}
+    besides = {key: value for key, value in body.items() if key not in BODY}
+    if besides:
+        besides |= counts({key: value for key, value in besides.items() if key.endswith("_duration")})
+        left |= {key: value for key, value in besides.items() if value not in _NOTHING}
     if word and word not in PLAIN_WORDS:
         left["done_reason"] = word
-    said = {key: value for key, value in message.items() if key not in MESSAGE and value is not None}
+    said = others(message, MESSAGE)
     return {**left, "message": said} if said else left

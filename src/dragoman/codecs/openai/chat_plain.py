@@ -13,6 +13,7 @@ from ...types import NOTHING, JsonObject, Part, Reasoning, Response, Stop, Text,
 from ...types import Message as Said
 from ..shared.body import MOST, count, counts
 from ..shared.encoder import final_stop
+from ..shared.plain_answers import others
 from ..shared.spec import WireFields
 from ..shared.strict import sound
 from .chat_fragments import CALL, FUNCTION, left_of
@@ -112,26 +113,20 @@ def _call(call: dict[str, Any], seen: set[str]) -> ToolCall | None:
 def _left(body: dict[str, Any], choice: dict[str, Any], spent: dict[str, Any], counted: Usage | None) -> JsonObject:
     """What of the answer no value models."""
     message, word = choice["message"], choice.get("finish_reason")
-    left = _others(body, BODY)
+    left = others(body, BODY)
     if count(body.get("created")):
         left["created"] = body["created"]
     if spent and not _is_said(spent, counted):
         left["usage"] = counts(spent)
-    chosen = _others(choice, CHOICE)
+    chosen = others(choice, CHOICE)
     if word and word not in PLAIN_WORDS:
         chosen["finish_reason"] = word
-    said = _others(message, MESSAGE)
+    said = others(message, MESSAGE)
     if chosen:
         left["choice"] = chosen
     if said:
         left["message"] = said
     return WireFields(NAME, left) if left else NOTHING
-
-
-def _others(fields: dict[str, Any], known: frozenset[str]) -> dict[str, Any]:
-    if fields.keys() <= known:
-        return {}
-    return {key: value for key, value in fields.items() if key not in known and value is not None}
 
 
 def _is_said(spent: Mapping[str, Any], counted: Usage | None) -> bool:

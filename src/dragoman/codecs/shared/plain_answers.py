@@ -1,4 +1,4 @@
-"""Calls and texts of whole answers that are read at once, on whatever wire.
+"""Calls and fields of whole answers that are read at once, on whatever wire.
 
 Knows what the decoders make of a call that is as nearly all are; no wire.
 Contract: what `CallBook.whole` gives of it, or None.
@@ -47,3 +47,10 @@ def is_named(call_id: Any, name: Any, seen: set[str]) -> bool:
 def a_text(value: Any) -> str:
     """`value` where it is a text, else ""."""
     return value if type(value) is str else ""
+
+
+def others(fields: dict[str, Any], known: frozenset[str]) -> dict[str, Any]:
+    """The fields that are not `known`, nor null."""
+    if fields.keys() <= known:
+        return {}
+    return {key: value for key, value in fields.items() if key not in known and value is not None}
