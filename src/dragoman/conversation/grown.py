@@ -58,10 +58,7 @@ def by_growth(
         base = whole.base
         if base is None:
             return make(whole, 0, None, *constants)  # type: ignore[call-arg]
-        known = remembered(base, constants, key)
-        if base.base is not None:
-            base.base.made.clear()  # what is asked from now on is made of what was made of `base`
-        return make(whole, len(base), known, *constants)  # type: ignore[call-arg]
+        return make(whole, len(base), remembered(base, constants, key), *constants)  # type: ignore[call-arg]
 
     def remembered(whole: Grown[T], constants: tuple[Any, ...], key: Hashable) -> S:
         found = whole.made.get(key)

@@ -55,6 +55,8 @@ def known_again(messages: Sequence[Message]) -> Sequence[Message]:
     if size > LONGEST:
         return messages
     whole = grown(base, more)
+    if base is not None and base.base is not None:
+        base.base.made.clear()  # what is asked from now on is made of what was made of `base`
     whole.made[PLAIN] = found, ()
     _HELD.put(key, _Held(whole, size, turns + 1))
     return whole
