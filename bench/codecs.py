@@ -168,7 +168,8 @@ def main() -> None:
     if chosen.repeats > MOST_REPEATS:
         options.error(f"--repeats is at most {MOST_REPEATS}")
     note = (
-        f"{machine()}; load {os.getloadavg()[0]:.1f}; CPU time, median of {chosen.repeats}; {TOOLS} tools, {MESSAGES} messages.  Targets: a request"
+        f"{machine()}; load {os.getloadavg()[0]:.1f}; CPU time, median of {chosen.repeats}; {TOOLS} tools, {MESSAGES}"
+        " messages.  Targets: a request"
         f" at most {COLD:.0f} × cold and {WARM} × for the next turn, an answer {WHOLE:.0f} ×, a chunk {EACH:.0f} µs"
         " over `orjson`."
     )
