@@ -19,6 +19,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -43,8 +44,9 @@ FEW, MANY = 50, 850
 OPEN = 1000
 RECORDINGS, DATABASE, POSTGRES = "DRAGOMAN_RECORDINGS_URL", "BENCH_POSTGRES", "PostgreSQL"
 """Where the gateway records; where this bench finds a database for it, which is left out otherwise."""
-WRITTEN = 1.0
-"""Seconds after which everything recorded is written."""
+WHAT = {"without content": "false", "with content": "true"}
+WRITTEN, ROUNDS = 0.6, 9
+"""Seconds after which everything recorded is written; how often each gateway is asked, of which the least counts."""
 BUSY = 1.0
 """Seconds of CPU that a process spends only if it serves: those that mind others spend less."""
 
@@ -112,34 +114,30 @@ class Bench:
                     ]  # fmt: skip
 
     def recordings(self) -> Iterator[list[str]]:
-        """What recording adds to a request, written and all."""
+        """What recording adds to a request, written and all; the gateways are asked by turns."""
         file = Path(tempfile.mkdtemp()) / "recordings.sqlite"
         stores = {"nowhere": "", "SQLite": str(file), POSTGRES: os.environ.get(DATABASE, "")}
+        ways = [("nowhere", ""), *product([store for store, url in stores.items() if url], WHAT)]
         for messages, tools in ((1, 10), (101, 10)):
-            least = 0.0
-            for store, url in stores.items():
-                for content in ("false", "true") if url else ("",):
-                    if store == POSTGRES and not url:
-                        continue
-                    question, count = Question("text", messages, tools), 400 if messages == 1 else 160
-                    cost = self._recorded(url, content, question, count)
-                    least = least or cost
-                    what = {"true": "with content", "false": "without content", "": ""}[content]
-                    yield [f"{messages:,}", store, what, _micro(cost), f"{cost / least - 1:+.1%}"]
+            question, count = Question("text", messages, tools), self._count(400 if messages == 1 else 160, "")
+            with contextlib.ExitStack() as stack:
+                servers = {way: stack.enter_context(self._recording(stores[way[0]], way[1])) for way in ways}
+                costs: dict[tuple[str, str], list[float]] = {way: [] for way in ways}
+                for n in range(ROUNDS + 1):
+                    for way in ways[:: 1 if n % 2 else -1]:
+                        costs[way].append(_until_written(servers[way], question, count))
+            least = {way: min(found[1:]) for way, found in costs.items()}
+            for (store, what), cost in least.items():
+                more = cost / least[ways[0]] - 1
+                yield [f"{messages:,}", store, what, _micro(cost), f"{more:+.1%}" if what else ""]
 
-    def _recorded(self, url: str, content: str, question: Question, count: int) -> float:
-        """Seconds of CPU of a request, until what was recorded of it is written."""
-        os.environ.update({RECORDINGS: url, f"{RECORDINGS.removesuffix('URL')}CONTENT": content or "false"})
-        count = self._count(count, "")
+    @contextlib.contextmanager
+    def _recording(self, url: str, what: str) -> Iterator[Server]:
+        """A gateway that records there."""
+        os.environ.update({RECORDINGS: url, f"{RECORDINGS.removesuffix('URL')}CONTENT": WHAT.get(what, "false")})
         with gateway(self._upstream, CHAT, "native") as server:
-            per_request(server, CHAT, question, count=max(8, count // 8))
-            time.sleep(WRITTEN)
-            before = server.cpu()
-            per_request(server, CHAT, question, count=count)
-            time.sleep(WRITTEN)
-            spent = server.cpu() - before
-        os.environ.pop(RECORDINGS)
-        return spent / count
+            os.environ.pop(RECORDINGS)
+            yield server
 
     # ── streams ──────────────────────────────────────────────────────────────
 
@@ -202,6 +200,14 @@ class Bench:
                 cost = per_request(server, CHAT, Question("text"), count=self._count(1600, ""), at_once=32)
                 busy = sum(spent > BUSY for spent in map(ran, server.processes()))
                 yield [workers, str(busy), f"{cost.rate:,.0f}", _micro(cost.cpu)]
+
+
+def _until_written(server: Server, question: Question, count: int) -> float:
+    """Seconds of CPU of a request, until what was recorded of it is written."""
+    before = server.cpu()
+    per_request(server, CHAT, question, count=count)
+    time.sleep(WRITTEN)
+    return (server.cpu() - before) / (count + 8)  # each client asks once before
 
 
 def _micro(seconds: float) -> str:

@@ -48,34 +48,36 @@ def stored_row(
     first, attempts = exchange.first, exchange.attempts
     used = exchange.response.usage if exchange.response is not None else None
     last = attempts[-1] if attempts else None
-    return StoredRow(
-        day=int(began // DAY),
-        began=began,
-        seconds=exchange.ended - exchange.begun,
-        first=first - exchange.begun if first is not None else -1.0,
-        namespace=namespace,
-        process=_process(os.getpid()),
-        request_id=request_id,
-        owner=exchange.key,
-        front=exchange.front,
-        model=clean_name(exchange.model, spelt),
-        route=f"{last.place.provider}/{clean_name(last.place.model, spelt)}" if last is not None else "",
-        status=exchange.status or status,
-        outcome=exchange.outcome,
-        stream=int(exchange.stream),
-        session=session,
-        reasks=last.reask if last is not None else 0,
-        attempts=len(attempts),
-        input_tokens=used.input if used is not None else 0,
-        output_tokens=used.output if used is not None else 0,
-        marks=f"|{'|'.join(marks)}|" if marks else "|",
-        content=content,
-        again=again,
-        size=size,
-        line=line,
-        document=document,
-        bodies=bodies,
+    return StoredRow(  # by position, as its fields stand: by name it takes twice as long
+        int(began // DAY),
+        began,
+        exchange.ended - exchange.begun,
+        first - exchange.begun if first is not None else -1.0,
+        namespace,
+        _process(os.getpid()),
+        request_id,
+        exchange.key,
+        exchange.front,
+        clean_name(exchange.model, spelt),
+        f"{last.place.provider}/{clean_name(last.place.model, spelt)}" if last is not None else "",
+        exchange.status or status,
+        exchange.outcome,
+        int(exchange.stream),
+        session,
+        last.reask if last is not None else 0,
+        len(attempts),
+        used.input if used is not None else 0,
+        used.output if used is not None else 0,
+        f"|{'|'.join(marks)}|" if marks else "|",
+        content,
+        again,
+        size,
+        line,
+        document,
+        bodies,
     )
+
+
 
 
 def clean(text: str, spelt: tuple[str, ...]) -> str:

@@ -97,7 +97,7 @@ class PostgresStore(StoreReader):
             if not there:
                 database.execute(SCHEMA)
             known = self._partitions(database)
-            for table, day in product((EXCHANGES, BODIES), sorted(days)):
+            for table, day in product((BODIES, EXCHANGES), sorted(days)):  # in the order in which rows are written
                 if (name := _partition(table, day)) not in known:
                     values = f"FOR VALUES FROM ({day}) TO ({day + 1})"
                     database.execute(f"CREATE TABLE {name} PARTITION OF {table} {values}")
