@@ -134,14 +134,14 @@ class _Document:
         if len(data) < FEW:
             return {"text": blot(data, self._recording.spelt).decode()}
         cut = self._cut(data, what)
-        new, joint = folded(cut.text) if what is None else (cut.text, b"")
+        new, frames = folded(cut.text) if what is None else (cut.text, ())
         before, text = cut.before, new.decode()
         if len(new) >= BIG and "\0" not in text:
             digest = blake2b(new, digest_size=16).hexdigest()
             self.apart[digest], before, text = text, (*before, digest), ""
         written: dict[str, Any] = {"text": text}
-        if joint:
-            written["joint"] = joint.decode()
+        if frames:
+            written["frames"] = [each.decode() for each in frames]
         if before:
             written["before"] = before
         if cut.behind:

@@ -6,39 +6,56 @@ what a frame says stays together and readable; what would not become much smalle
 
 from __future__ import annotations
 
-MARK = "\ue000".encode()
-"""Stands where a joint was: a character that no text has (one that has it is not folded)."""
+from collections.abc import Sequence
+
+ALIKE, OTHER = b"\x7f", b"\x1e"
+"""Stand before what a frame says that is as the others, and before any other frame: signs that no stream has."""
 FEWEST = 8
-"""Joints of a stream that is worth it."""
+"""Frames that are alike, of a stream that is worth it."""
 ENDS = (b"\n\n", b"\r\n\r\n", b"\n")
 """How frames end: events of SSE, lines of JSON; the first that is there."""
 QUOTE = b'"'
 
 
-def folded(data: bytes) -> tuple[bytes, bytes]:
-    """`data` with a mark for each joint of two frames, and the joint; b"" where it stays as it is."""
-    joint = _joint(data)
-    count = data.count(joint) if joint else 0
-    if count < FEWEST or 2 * count * (len(joint) - len(MARK)) < len(data) or data.find(MARK) >= 0:
-        return data, b""
-    return data.replace(joint, MARK), joint
-
-
-def unfolded(text: str, joint: str) -> str:
-    """What was folded, as text."""
-    return text.replace(MARK.decode(), joint) if joint else text
-
-
-def _joint(data: bytes) -> bytes:
-    """How frames in the middle end and the next ones begin, each up to a quote: what they say stands behind that."""
+def folded(data: bytes) -> tuple[bytes, tuple[bytes, ...]]:
+    """What the frames of `data` say, and how they end, begin, and go on behind it; () where it stays as it is."""
     end = next((each for each in ENDS if data.find(each) >= 0), b"")
-    at = data.find(end, len(data) // 2) if end else -1
+    begin, behind = _alike(data, end) if end else (b"", b"")
+    start, size = len(begin), len(begin) + len(behind)
+    if size <= len(ALIKE) or data.find(ALIKE) >= 0 or data.find(OTHER) >= 0:
+        return data, ()
+    text = b"".join([
+        ALIKE + each[start : len(each) - size + start]
+        if each.startswith(begin) and each.endswith(behind) and len(each) >= size
+        else OTHER + each
+        for each in data.split(end)
+    ])  # fmt: skip
+    if text.count(ALIKE) < FEWEST or 3 * len(text) > 2 * len(data):
+        return data, ()
+    return text, (end, begin, behind)
+
+
+def unfolded(text: str, written: Sequence[str]) -> str:
+    """What was folded, as text."""
+    if not written:
+        return text
+    end, begin, behind = written
+    first, *alike = text.split(ALIKE.decode())
+    frames = first.split(OTHER.decode())[1:]
+    for each in alike:
+        said, *others = each.split(OTHER.decode())
+        frames += (f"{begin}{said}{behind}", *others)
+    return end.join(frames)
+
+
+def _alike(data: bytes, end: bytes) -> tuple[bytes, bytes]:
+    """How frames in the middle begin and end, each up to a quote: what they say stands between."""
+    at = data.find(end, len(data) // 2)
     one, two, three = (data[at + len(end) : (at := data.find(end, at + len(end)))] for _ in range(3))
     if at < 0:
-        return b""
-    size = same_end(one, two)
-    behind, before = two[len(two) - size :], two[: same_start(two, three)]
-    return behind[max(behind.find(QUOTE), 0) :] + end + before[: before.rfind(QUOTE) + 1]
+        return b"", b""
+    begin, behind = two[: same_start(two, three)], two[len(two) - same_end(one, two) :]
+    return begin[: begin.rfind(QUOTE) + 1], behind[max(behind.find(QUOTE), 0) :]
 
 
 def same_start(one: bytes, two: bytes) -> int:

@@ -88,7 +88,7 @@ def _joined(written: Mapping[str, Any], apart: Mapping[str, str]) -> str:
     """A text, of its pieces."""
     before = [apart.get(digest, "") for digest in written.get("before", ())]
     text = "".join([*before, written["text"], apart.get(written.get("behind", ""), "")])
-    return unfolded(text, written.get("joint", ""))
+    return unfolded(text, written.get("frames", ()))
 
 
 def response_in(document: Mapping[str, Any]) -> Response | None:
