@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dragoman.codecs.anthropic import messages_blocks as anthropic
-from dragoman.codecs.gemini import generate_requests as gemini
+from dragoman.codecs.gemini import generate_contents as gemini
 from dragoman.codecs.ollama import chat_requests as ollama
 from dragoman.codecs.openai import chat_messages as chat
 from dragoman.codecs.openai import responses_requests as responses

@@ -118,7 +118,8 @@ def chain(
     attempts = _Attempts(request, health or Health(), learned or Capabilities(), rules, spread, note)
     now = 0.0
     if health is None and len(routes) == 1:  # what it did before is not known, and nowhere else can be asked
-        queue, skipped = attempts.alone(routes), list[RouteSkipped]()
+        queue = attempts.alone(routes)
+        skipped: list[RouteSkipped] = []
     else:
         now = yield Now()
         queue, skipped = attempts.queue(routes, now)

@@ -201,7 +201,8 @@ class AnswerComposer:
 
     def end(self, stop: Stop | None, extra: JsonObject = NOTHING) -> list[Event]:
         """The calls that were held, and the one end."""
-        held, events, behind = _apart(self.calls)[self._early :], list[Event](), deque(self._behind)
+        held, behind = _apart(self.calls)[self._early :], deque(self._behind)
+        events: list[Event] = []
         own = max(0, len(held) - self._begun)  # where the calls of the last answer begin
         for place, call in enumerate(held):
             while behind and behind[0][0] <= place - own:

@@ -41,7 +41,8 @@ def _placed(
     events: Sequence[Event], late: list[ToolCall], stretches: dict[int, set[str]], following: int
 ) -> Iterator[Event]:
     """The events; what is told of `late` is taken out of it.  `following` is the index of the next call."""
-    shift, moved = 0, dict[int, int]()
+    shift = 0
+    moved: dict[int, int] = {}
     for event in events:
         if isinstance(event, TextDelta) and event.doubt in stretches:
             about = stretches.pop(event.doubt)

@@ -83,7 +83,8 @@ class ProtocolAnswer:
         self._names = names_of(tools)
         self._start = ""  # what may be the beginning of an object
         self._scan: _Object | None = None  # the object that waits for its end
-        self._kept, self._rest = told, list[str]()  # does everything wait from here on?
+        self._kept = told  # does everything wait from here on?
+        self._rest: list[str] = []
         self._size, self._tail, self._blank = 0, "", True  # of what went out
         self._final: PartEnded | None = None
         self._breaches: list[Issue] = []

@@ -35,19 +35,18 @@ from ..shared.errors import ErrorReply, framed, raise_error
 from ..shared.frames import Frame, FrameKind
 from ..shared.issues import OTHER_ANSWERS, unsupported, wire_fault
 from ..shared.spec import UNSTAMPED, Codec, Ids, Stamp, extra_for, own, seal_of, wire_fields
-from .generate_plain import BODY, CANDIDATE, PLAIN_WORDS, plain_answer
-from .generate_requests import (
+from .generate_contents import (
     NAME,
     SIGNATURE,
     beside_content,
     camel,
-    decode_request,
-    encode_request,
     read_media,
     write_media,
     write_parts,
     write_turns,
 )
+from .generate_plain import BODY, CANDIDATE, PLAIN_WORDS, plain_answer
+from .generate_requests import decode_request, encode_request
 from .generate_words import STOPS, WORDS, read_usage, write_usage
 
 _TEXT = frozenset({"text", "thought"})

@@ -15,7 +15,7 @@ from ..shared.calls import numbered
 from ..shared.encoder import final_stop
 from ..shared.plain_answers import a_text, object_call, others
 from ..shared.spec import Ids, WireFields
-from .generate_requests import NAME, SIGNATURE
+from .generate_contents import NAME, SIGNATURE
 from .generate_words import STOPS, WORDS, read_usage, write_usage
 
 BODY = frozenset({"candidates", "usageMetadata", "modelVersion", "responseId"})

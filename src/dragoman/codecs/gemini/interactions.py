@@ -34,7 +34,7 @@ from ..shared.encoder import Encoder, final_stop
 from ..shared.errors import ErrorReply, raise_error, read_failure
 from ..shared.frames import Frame, FrameKind
 from ..shared.spec import UNSTAMPED, Codec, Ids, Stamp, extra_for, own, wire_fields
-from .generate_requests import SIGNATURE
+from .generate_contents import SIGNATURE
 from .interactions_requests import NAME, about, decode_request, encode_request, read_media, summary_text, write_steps
 
 _STOPS: Mapping[str, Stop] = {

@@ -49,7 +49,7 @@ from ..shared.requests import nearest_choice, past_call, results_merged, split_s
 from ..shared.results import Pairing, marked, results_first, tool_result
 from ..shared.spec import PLAIN, Quirks, Unsupported, extra_for, own, wire_fields
 from ..shared.tools import Found, read_once, read_tool, read_tools, write_tools
-from .generate_requests import SIGNATURE
+from .generate_contents import SIGNATURE
 
 NAME = "gemini_interactions"
 

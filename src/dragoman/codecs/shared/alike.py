@@ -52,7 +52,8 @@ class Alike:
         return self._read_places(frame, at, end)
 
     def _read_places(self, frame: str, at: int, end: int) -> Found | None:
-        text, noise = "", dict[str, Any]()
+        text = ""
+        noise: dict[str, Any] = {}
         for number, name in enumerate(self._holes):
             stop = frame.find(self._parts[number], at, end) if number < len(self._parts) else end
             if stop < 0:

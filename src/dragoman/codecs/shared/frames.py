@@ -22,6 +22,7 @@ from ...jsontext import to_json
 KEEP_ALIVE = b": keep-alive\n\n"
 """The only harmless sign of life in an SSE stream: a comment.  An empty `data:` line kills most clients."""
 
+CR = ord("\r")
 _BOM = "\ufeff"
 
 
@@ -63,7 +64,7 @@ class _Lines:
         if self._after_cr and data:
             data = data.removeprefix(b"\n")
             self._after_cr = False
-        if b"\r" in data:
+        if CR in data:
             self._after_cr = data.endswith(b"\r")
             data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
         cut = data.rfind(b"\n")

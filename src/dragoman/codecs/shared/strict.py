@@ -132,7 +132,8 @@ class Growing:
             return piece, ""
         text, at = self._tail + piece, 0
         self._tail = ""
-        self._out = out = list[str]()
+        out: list[str] = []
+        self._out = out
         while at < len(text) and not (self.done or self.broken):
             step = self._step
             to = step(text, at)

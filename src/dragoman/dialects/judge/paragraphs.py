@@ -72,7 +72,8 @@ class Paragraphs:
         text, last = self._text, self._last
         if pos >= max(last, self._fences):
             return None
-        at, start, prose, fences, calm = pos, pos, list[str](), 0, True
+        at, start, fences, calm = pos, pos, 0, True
+        prose: list[str] = []
         end, kept, passed, size = pos, 0, 0, len(text)
         while True:
             stop = self._line if at <= self._line <= self._mark else self._stop(at)
