@@ -125,6 +125,6 @@ def _head(api: str, question: Question) -> bytes:
         for n in range(question.tools)
     ]
     last = Message("user", [Text("Say something: @@")])
-    asked = Request(model=question.model, messages=[*turns, last], tools=tools, stream=question.stream)
+    asked = Request(model=question.model, messages=(*turns, last), tools=tuple(tools), stream=question.stream)
     body: dict[str, Any] = CODECS[api].encode_request(asked)
     return json.dumps(body).encode()
