@@ -83,8 +83,8 @@ class RedisServer:
 def redis_server(folder: Path) -> Iterator[RedisServer]:
     """A server while it is needed."""
     made = RedisServer(folder)
-    made.start()
     try:
+        made.start()
         yield made
     finally:
         made.stop()
