@@ -140,6 +140,7 @@ CASES: list[tuple[str, dict[str, str], bool]] = [
 
 
 @needs_promtool
+@pytest.mark.slow
 def test_prometheus_takes_the_rules_and_they_fire_when_they_should(tmp_path: Path) -> None:
     tests = [
         {

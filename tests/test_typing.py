@@ -91,6 +91,7 @@ def check(program: str, folder: Path) -> str:
     return done.stdout if done.returncode else ""
 
 
+@pytest.mark.slow
 def test_values_runs_and_events_have_their_types(tmp_path: Path) -> None:
     pytest.importorskip("mypy")
     assert check(PROGRAM, tmp_path) == ""

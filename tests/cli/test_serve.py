@@ -90,6 +90,7 @@ def get_weather(city: str) -> str:
 """
 
 
+@pytest.mark.slow
 def test_mcp_tools_run_for_a_client_without_tools(tmp_path: Path) -> None:
     (tmp_path / "weather.py").write_text(WEATHER)
     command = {"command": sys.executable, "args": ["-m", "dragoman", "mcp", "serve", str(tmp_path / "weather.py")]}

@@ -98,6 +98,7 @@ def test_what_is_trusted_is_spoken_to(synchronous: bool, tmp_path: Path) -> None
     assert "choices" in message  # its answer is `{}`, which is none of a model's
 
 
+@pytest.mark.slow
 def test_tls_where_http_was_asked_is_told_of(tmp_path: Path) -> None:
     with tls.peer(tls.speaking(tls.certificate(tmp_path, names=("127.0.0.1",)))) as port:
         for synchronous in (True, False):

@@ -15,11 +15,11 @@ from typing import Any
 import pytest
 from hypothesis import is_hypothesis_test, settings
 
-CASES = 5
+CASES = 3
 """Cases of one test."""
-COSTLY = 2
+COSTLY = 1
 """And of one that is `costly`."""
-SHARE = 0.2
+SHARE = 0.1
 """Of the examples of a law."""
 FEWEST = 5
 
