@@ -10,11 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ...jsontext import dumps
 from ...types import NOTHING, JsonObject, Message, Part, Reasoning, Response, Stop, Text, ToolCall, Usage
 from ..shared.body import counts
 from ..shared.encoder import final_stop
-from ..shared.plain_answers import others
+from ..shared.plain_answers import object_call, others
 from ..shared.spec import WireFields, wire_fields
 from .messages_blocks import NAME
 from .messages_words import STOPS, WORDS, read_usage, write_usage
@@ -80,18 +79,11 @@ def _metadata(block: dict[str, Any]) -> JsonObject:
 
 
 def _call(block: dict[str, Any], seen: set[str]) -> ToolCall | None:
-    id_, name, given = block.get("id"), block.get("name"), block.get("input")
-    if type(id_) is not str or not id_ or id_ in seen or type(name) is not str or not name:
-        return None
-    if type(given) is not dict or not given:
-        return None
-    seen.add(id_)
-    try:
-        written = dumps(given)
-    except (ValueError, TypeError, RecursionError):
+    given = block.get("input")
+    if not given:
         return None
     left = NOTHING if len(block) == len(CALL) else wire_fields(NAME, {k: v for k, v in block.items() if k not in CALL})
-    return ToolCall(id=id_, name=name, arguments=given, raw=written, metadata=left)
+    return object_call(block.get("id"), block.get("name"), given, seen, left)
 
 
 def _left(body: dict[str, Any], spent: dict[str, Any], counted: Usage | None, word: str) -> JsonObject:

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ...types import Message, Part, Reasoning, Response, Stop, Text, ToolCall, Usage
+from ...types import Message, Response, Stop, ToolCall, Usage
 from ..shared.body import count, counts
 from ..shared.encoder import final_stop
-from ..shared.plain_answers import a_text, object_call, others
+from ..shared.plain_answers import a_text, object_call, others, said_parts
 from ..shared.spec import wire_fields
 from .chat_requests import NAME
 
@@ -28,7 +28,6 @@ NO_TIME = "1970-01-01T00:00:00Z"
 _CALL = frozenset({"id", "function"})
 _FUNCTION = frozenset({"index", "name", "arguments"})
 _ACCENTS = ("error", "base_resp", "response", "thinking")
-_TEXT = (str, type(None))
 _NOTHING: tuple[Any, ...] = (None, 0)
 
 
@@ -37,7 +36,7 @@ def plain_answer(body: dict[str, Any]) -> Response | None:
     message, word = body.get("message"), body.get("done_reason")
     if type(message) is not dict or body.get("done") is not True or any(map(body.get, _ACCENTS)):
         return None
-    parts = _parts(message)
+    parts = said_parts(message.get("thinking"), message.get("content"), message.get("tool_calls"), _call)
     if parts is None or word == "length":
         return None
     word = a_text(word)
@@ -51,27 +50,11 @@ def plain_answer(body: dict[str, Any]) -> Response | None:
     )
 
 
-def _parts(message: dict[str, Any]) -> list[Part] | None:
-    thinking, content, calls = message.get("thinking"), message.get("content"), message.get("tool_calls")
-    if type(thinking) not in _TEXT or type(content) not in _TEXT:
+def _call(one: dict[str, Any], seen: set[str]) -> ToolCall | None:
+    function = one.get("function")
+    if type(function) is not dict or not (one.keys() <= _CALL and function.keys() <= _FUNCTION):
         return None
-    parts: list[Part] = []
-    if thinking:
-        parts.append(Reasoning(thinking))
-    if content:
-        parts.append(Text(content))
-    if not calls:
-        return parts
-    seen: set[str] = set()
-    for one in calls if type(calls) is list else (None,):
-        function = one.get("function") if type(one) is dict else None
-        if one is None or type(function) is not dict or not (one.keys() <= _CALL and function.keys() <= _FUNCTION):
-            return None
-        call = object_call(one.get("id"), function.get("name"), function.get("arguments"), seen)
-        if call is None:
-            return None
-        parts.append(call)
-    return parts
+    return object_call(one.get("id"), function.get("name"), function.get("arguments"), seen)
 
 
 def _usage(body: dict[str, Any]) -> Usage | None:

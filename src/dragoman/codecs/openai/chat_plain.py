@@ -9,13 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ...types import NOTHING, JsonObject, Part, Reasoning, Response, Stop, Text, ToolCall, Usage
+from ...types import NOTHING, JsonObject, Reasoning, Response, Stop, ToolCall, Usage
 from ...types import Message as Said
 from ..shared.body import MOST, count, counts
 from ..shared.encoder import final_stop
-from ..shared.plain_answers import others
+from ..shared.plain_answers import others, said_parts, text_call
 from ..shared.spec import WireFields
-from ..shared.strict import sound
 from .chat_fragments import CALL, FUNCTION, left_of
 from .chat_messages import NAME
 from .chat_words import STOPS, WORDS, read_usage, write_usage
@@ -29,7 +28,6 @@ MESSAGE = frozenset({
 PLAIN_WORDS = frozenset(WORDS.values())
 _ACCENTS = ("error", "base_resp", "x_groq")
 _SPOKEN = ("function_call", "refusal", "reasoning", "reasoning_details")
-_TEXT = (str, type(None))
 
 
 def plain_answer(body: dict[str, Any]) -> Response | None:
@@ -41,7 +39,7 @@ def plain_answer(body: dict[str, Any]) -> Response | None:
     message = choice.get("message") if type(choice) is dict and "delta" not in choice else None
     if type(message) is not dict or any(map(message.get, _SPOKEN)):
         return None
-    parts = _parts(message)
+    parts = said_parts(message.get("reasoning_content"), message.get("content"), message.get("tool_calls"), _call)
     usage, word = body.get("usage") or {}, choice.get("finish_reason") or ""
     if parts is None or type(usage) is not dict or type(word) is not str:
         return None
@@ -74,40 +72,13 @@ def _simple_usage(usage: dict[str, Any]) -> Usage | None:
     return Usage(input=given, output=made) if given + made == total < MOST and given >= 0 <= made else None
 
 
-def _parts(message: dict[str, Any]) -> list[Part] | None:
-    thought, content, calls = message.get("reasoning_content"), message.get("content"), message.get("tool_calls")
-    if type(thought) not in _TEXT or type(content) not in _TEXT:
-        return None
-    parts: list[Part] = []
-    if thought:
-        parts.append(Reasoning(thought))
-    if content:
-        parts.append(Text(content))
-    if not calls:
-        return parts
-    seen: set[str] = set()
-    for one in calls if type(calls) is list else (None,):
-        call = _call(one, seen) if type(one) is dict else None
-        if call is None:
-            return None
-        parts.append(call)
-    return parts
-
-
 def _call(call: dict[str, Any], seen: set[str]) -> ToolCall | None:
-    function, id_ = call.get("function"), call.get("id")
-    if type(function) is not dict or type(id_) is not str or not id_ or id_ in seen or "custom" in call:
-        return None
-    seen.add(id_)
-    name, written = function.get("name"), function.get("arguments")
-    if type(name) is not str or not name or type(written) is not str or written[-1:] != "}" or written[0] != "{":
-        return None
-    arguments = sound(written)
-    if arguments is None:
+    function = call.get("function")
+    if type(function) is not dict or "custom" in call:
         return None
     plain = "index" not in call and call.keys() <= CALL and function.keys() <= FUNCTION
     metadata = NOTHING if plain else left_of(call, numbered=True)
-    return ToolCall(id=id_, name=name, arguments=arguments, raw=written, metadata=metadata)
+    return text_call(call.get("id"), function.get("name"), function.get("arguments"), seen, metadata)
 
 
 def _left(body: dict[str, Any], choice: dict[str, Any], spent: dict[str, Any], counted: Usage | None) -> JsonObject:

@@ -6,11 +6,39 @@ Contract: what `CallBook.whole` gives of it, or None.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ...jsontext import dumps
-from ...types import NOTHING, JsonObject, ToolCall
+from ...types import NOTHING, JsonObject, Part, Reasoning, Text, ToolCall
 from .strict import sound
+
+_TEXT = (str, type(None))
+
+
+def said_parts(
+    thought: Any, content: Any, calls: Any, read: Callable[[dict[str, Any], set[str]], ToolCall | None]
+) -> list[Part] | None:
+    """The parts of a message that has one thought, one text and a list of calls; None where `read` takes none of these.
+
+    `read` is given a call and the ids before it.
+    """
+    if type(thought) not in _TEXT or type(content) not in _TEXT:
+        return None
+    parts: list[Part] = []
+    if thought:
+        parts.append(Reasoning(thought))
+    if content:
+        parts.append(Text(content))
+    if not calls:
+        return parts
+    seen: set[str] = set()
+    for one in calls if type(calls) is list else (None,):
+        call = read(one, seen) if type(one) is dict else None
+        if call is None:
+            return None
+        parts.append(call)
+    return parts
 
 
 def object_call(
