@@ -14,19 +14,19 @@ from dragoman.errors import ErrorCode, ErrorKind, ProviderError, UsageError
 from dragoman.io.scripted import Answer, ScriptedPeer
 from dragoman.io.sockets import listen
 from tests.support.clocks import LONG
-from tests.support.executing import Runner, both
+from tests.support.executing import Runner, each_way
 from tests.support.peer import Exchange, peer, refusing_port
 
 
 def fetch(url: str, **more: Any) -> Machine[tuple[Opened, list[bytes]]]:
-    opened = yield Open(url=url, **more)
+    opened = yield Open(url=url, **{"body": b"{}", **more})
     pieces = []
     while piece := (yield Read()):
         pieces.append(piece)
     return opened, pieces
 
 
-@both
+@each_way
 def test_an_answer_is_read_piece_by_piece(execute: Runner) -> None:
     def talk(it: Exchange) -> None:
         it.say(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n")
@@ -44,21 +44,21 @@ def test_an_answer_is_read_piece_by_piece(execute: Runner) -> None:
     assert request.endswith(b'{"a":1}')
 
 
-@both
+@each_way
 def test_an_error_status_is_a_reply_not_an_exception(execute: Runner) -> None:
     with peer(lambda it: it.whole(b"slow down", "429 Too Many Requests", "Retry-After: 7\r\n")) as served:
         opened, pieces = execute(fetch(served.url))
     assert (opened.status, opened.headers["retry-after"], b"".join(pieces)) == (429, "7", b"slow down")
 
 
-@both
+@each_way
 def test_a_redirect_is_not_followed(execute: Runner) -> None:
     with peer(lambda it: it.whole(b"", "307 Temporary Redirect", "Location: http://127.0.0.1:9/\r\n")) as served:
         opened, _ = execute(fetch(served.url, headers={"authorization": "Bearer hush"}))
     assert opened.status == 307
 
 
-@both
+@each_way
 def test_cookies_are_not_kept(execute: Runner) -> None:
     def twice(url: str) -> Machine[None]:
         yield from fetch(url)
@@ -75,7 +75,7 @@ def refused() -> str:
     return f"http://127.0.0.1:{refusing_port()}/v1/secret-path?key=hush"
 
 
-@both
+@each_way
 def test_an_unreachable_peer_is_told_with_what_to_do(execute: Runner) -> None:
     with pytest.raises(ProviderError) as caught:
         execute(fetch(refused()))
@@ -87,7 +87,7 @@ def test_an_unreachable_peer_is_told_with_what_to_do(execute: Runner) -> None:
     assert "secret-path" not in error.message
 
 
-@both
+@each_way
 def test_a_peer_that_says_nothing_is_a_timeout(execute: Runner) -> None:
     with peer(Exchange.until_gone) as served, pytest.raises(ProviderError) as caught:
         execute(fetch(served.url, timeouts=Timeouts(idle=0.05)))
@@ -95,7 +95,7 @@ def test_a_peer_that_says_nothing_is_a_timeout(execute: Runner) -> None:
     assert caught.value.retryable
 
 
-@both
+@each_way
 def test_a_peer_that_falls_silent_is_a_timeout(execute: Runner) -> None:
     def talk(it: Exchange) -> None:
         it.head()
@@ -107,7 +107,7 @@ def test_a_peer_that_falls_silent_is_a_timeout(execute: Runner) -> None:
     assert caught.value.kind is ErrorKind.TIMEOUT
 
 
-@both
+@each_way
 def test_a_reset_in_the_middle_is_a_network_failure(execute: Runner) -> None:
     def talk(it: Exchange) -> None:
         it.say(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nfirst\r\n")
@@ -119,14 +119,14 @@ def test_a_reset_in_the_middle_is_a_network_failure(execute: Runner) -> None:
     assert "broke off" in caught.value.message
 
 
-@both
+@each_way
 def test_a_peer_that_hangs_up_is_a_network_failure(execute: Runner) -> None:
     with peer(Exchange.reset) as served, pytest.raises(ProviderError) as caught:
         execute(fetch(served.url))
     assert caught.value.kind is ErrorKind.NETWORK
 
 
-@both
+@each_way
 def test_a_peer_that_does_not_speak_http_is_told_apart(execute: Runner) -> None:
     with peer(lambda it: it.say(b"SSH-2.0-OpenSSH_9.0\r\n\r\n")) as served, pytest.raises(ProviderError) as caught:
         execute(fetch(served.url))
@@ -134,14 +134,14 @@ def test_a_peer_that_does_not_speak_http_is_told_apart(execute: Runner) -> None:
     assert served.url in caught.value.message
 
 
-@both
+@each_way
 @pytest.mark.parametrize("url", ["ftp://host/x", "http://", "nonsense"])
 def test_what_is_not_a_url_is_the_callers_mistake(execute: Runner, url: str) -> None:
     with pytest.raises(UsageError, match="not a URL"):
         execute(fetch(url))
 
 
-@both
+@each_way
 def test_walking_away_really_closes_the_socket(execute: Runner) -> None:
     def talk(it: Exchange) -> None:
         it.head()
@@ -149,7 +149,7 @@ def test_walking_away_really_closes_the_socket(execute: Runner) -> None:
         it.until_gone()
 
     def leave(url: str) -> Machine[None]:
-        yield Open(url=url)
+        yield Open(url=url, body=b"{}")
         yield Read()
 
     with peer(talk) as served:
@@ -157,7 +157,7 @@ def test_walking_away_really_closes_the_socket(execute: Runner) -> None:
         assert served.exchanges[0].gone.wait(LONG)
 
 
-@both
+@each_way
 def test_a_second_open_lets_go_of_the_first(execute: Runner) -> None:
     def talk(it: Exchange) -> None:
         it.head()
@@ -165,9 +165,9 @@ def test_a_second_open_lets_go_of_the_first(execute: Runner) -> None:
         it.until_gone()
 
     def twice(url: str) -> Machine[None]:
-        yield Open(url=url)
+        yield Open(url=url, body=b"{}")
         yield Read()
-        yield Open(url=url)
+        yield Open(url=url, body=b"{}")
         yield Read()
 
     with peer(talk) as served:
@@ -176,7 +176,7 @@ def test_a_second_open_lets_go_of_the_first(execute: Runner) -> None:
         assert len(served.exchanges) == 2
 
 
-@both
+@each_way
 def test_ids_clock_and_sleep(execute: Runner) -> None:
     def ask() -> Machine[tuple[str, str, float, None]]:
         return (yield NewId("call_")), (yield NewId("call_")), (yield Now()), (yield Sleep(0))
@@ -189,7 +189,7 @@ def test_ids_clock_and_sleep(execute: Runner) -> None:
     assert slept is None
 
 
-@both
+@each_way
 def test_reading_before_opening_is_the_callers_mistake(execute: Runner) -> None:
     def early() -> Machine[None]:
         yield Read()
@@ -237,14 +237,14 @@ def test_a_listening_socket_sends_small_answers_at_once() -> None:
             assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
 
 
-@both
+@each_way
 def test_what_is_not_needed_is_waited_for_so_long_and_its_connection_let_go(execute: Runner) -> None:
     def talk(it: Exchange) -> None:
         it.say(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nfirst\r\n")
         it.until_gone()
 
     def machine(url: str) -> Machine[tuple[bytes, bytes]]:
-        yield Open(url=url)
+        yield Open(url=url, body=b"{}")
         first = yield Read()
         rest = yield Read(0.05)
         return first, rest
@@ -254,13 +254,13 @@ def test_what_is_not_needed_is_waited_for_so_long_and_its_connection_let_go(exec
         assert served.exchanges[0].gone.wait(LONG)
 
 
-@both
+@each_way
 def test_what_is_not_needed_is_read_where_it_comes_and_broken_off_without_an_error(execute: Runner) -> None:
     def talk(it: Exchange) -> None:
         it.say(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nfirst\r\n")
 
     def machine(url: str) -> Machine[tuple[bytes, bytes]]:
-        yield Open(url=url)
+        yield Open(url=url, body=b"{}")
         first = yield Read(LONG)
         rest = yield Read(LONG)
         return first, rest

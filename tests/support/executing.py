@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 
 from dragoman.effects import Machine, arun, run
-from dragoman.io import aio, sync
+from dragoman.io import aio, direct, sync
 
 Runner = Callable[[Machine[Any]], Any]
 
@@ -27,4 +28,12 @@ def run_async(machine: Machine[Any]) -> Any:
     return asyncio.run(go())
 
 
+def run_by_session(machine: Machine[Any]) -> Any:
+    """As with a version of the library whose connections are not known."""
+    with patch.object(direct, "IS_KNOWN", False):
+        return run_async(machine)
+
+
 both = pytest.mark.parametrize("execute", [run_sync, run_async], ids=["sync", "aio"])
+each_way = pytest.mark.parametrize("execute", [run_sync, run_async, run_by_session], ids=["sync", "direct", "session"])
+"""Both worlds, and in the second both ways of sending a body."""

@@ -21,7 +21,9 @@ from yarl import URL
 
 from ..effects import Cancelled, Close, Effect, Invoke, Last, NewId, Now, Open, Opened, Read, RunTools, Sleep, Timeouts
 from ..errors import ErrorCode, ErrorKind, ProviderError, UsageError
+from ..memo import per_object
 from .cancel import Cancel
+from .direct import Answer, Direct
 from .execution import UNCANCELLABLE, Attend, Begin, ToolObserver
 from .failures import (
     BROKEN,
@@ -39,6 +41,8 @@ from .held_bytes import HeldBytes
 from .ids import mint
 from .tasks import TaskToolRunner, interruptible
 
+HEADERS = {"accept-encoding": "identity"}
+"""Of every request."""
 KEEP_ALIVE_SECONDS = 4.0
 """Below the five seconds after which uvicorn and Node drop an idle connection, so that we do not write into one."""
 
@@ -59,7 +63,7 @@ FAILURES = (
 )
 
 
-@lru_cache(maxsize=64)
+@per_object
 def _timeout(timeouts: Timeouts) -> aiohttp.ClientTimeout:
     return aiohttp.ClientTimeout(total=None, sock_connect=timeouts.connect, sock_read=timeouts.idle)
 
@@ -91,7 +95,7 @@ class AsyncPool:
 
     def __init__(self, *, use_proxies: bool = True, held: HeldBytes | None = None) -> None:
         self.held = held or HeldBytes()
-        self._session: aiohttp.ClientSession | None = None
+        self._opened: tuple[aiohttp.ClientSession, Direct] | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._proxies = urllib.request.getproxies() if use_proxies else {}
 
@@ -101,8 +105,8 @@ class AsyncPool:
 
     async def aclose(self) -> None:
         """Close every connection."""
-        if self._session is not None:
-            session, self._session = self._session, None
+        if self._opened is not None:
+            (session, _), self._opened = self._opened, None
             await session.close()
 
     async def __aenter__(self) -> AsyncPool:
@@ -113,31 +117,36 @@ class AsyncPool:
     ) -> None:
         await self.aclose()
 
-    async def send(self, effect: Open) -> aiohttp.ClientResponse:
+    async def send(self, effect: Open) -> Answer:
         """The answer's head; its body is still to be read."""
-        return await self._opened().request(
+        session, direct = self._open()
+        proxy = self._proxy(effect.url) if self._proxies else None
+        if proxy is None and effect.body and effect.upload is None and effect.method == "POST":
+            target = direct.find(effect.url, effect.headers)
+            if target is not None:
+                return await direct.post(target, effect.body, _timeout(effect.timeouts))
+        return await session.request(
             effect.method,
             _url(effect.url),
             headers=effect.headers,
             data=_payload(effect),
             timeout=_timeout(effect.timeouts),
-            proxy=self._proxy(effect.url) if self._proxies else None,
+            proxy=proxy,
             allow_redirects=False,
         )
 
-    def _opened(self) -> aiohttp.ClientSession:
+    def _open(self) -> tuple[aiohttp.ClientSession, Direct]:
         loop = asyncio.get_running_loop()
-        if self._session is not None and self._loop is not loop:
-            self._session.detach()
-            self._session = None
-        if self._session is None:
-            self._loop = loop
-            self._session = aiohttp.ClientSession(
-                connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=KEEP_ALIVE_SECONDS),
-                cookie_jar=aiohttp.DummyCookieJar(),
-                headers={"accept-encoding": "identity"},
+        if self._opened is not None and self._loop is not loop:
+            self._opened[0].detach()
+            self._opened = None
+        if self._opened is None:
+            connector = aiohttp.TCPConnector(limit=0, keepalive_timeout=KEEP_ALIVE_SECONDS)
+            session = aiohttp.ClientSession(
+                connector=connector, cookie_jar=aiohttp.DummyCookieJar(), headers=HEADERS
             )
-        return self._session
+            self._loop, self._opened = loop, (session, Direct(connector, HEADERS, loop))
+        return self._opened
 
     def _proxy(self, url: str) -> str | None:
         scheme, _, host = origin(url).partition("://")
@@ -152,7 +161,7 @@ class AsyncPerformer:
         self._cancel = cancel
         self._tools: TaskToolRunner | None = None
         self._observer = observer
-        self._answer: aiohttp.ClientResponse | None = None
+        self._answer: Answer | None = None
         self._url = ""
         self._held = 0  # bytes of the budget
 

@@ -1,0 +1,169 @@
+"""A body posted over aiohttp's own connections: in one write, without a session's objects and task for each.
+
+A session builds a request, a writer, a task that writes and an answer anew each time: half of what asking costs.  What
+depends on the address and the headers alone is built once here, by aiohttp itself; its connector gives connections, and
+its parser reads what comes back.  Knows aiohttp by its public names; nothing of effects or proxies.
+Contract: the same bytes go out, and the same errors are raised, as by a session that follows no redirect and keeps no
+cookie; what it cannot send so is no `Target`.  A connection goes back once its answer has ended; else it ends.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any, NamedTuple, Protocol
+
+import aiohttp
+from aiohttp.http import HttpProcessingError
+from multidict import CIMultiDict, CIMultiDictProxy
+from yarl import URL
+
+from ..memo import Recent
+
+TARGETS = 64
+"""Addresses with their headers that are remembered."""
+SCHEMES = frozenset({"http", "https"})
+BREAKS = frozenset("\r\n\0")
+FRAMING = frozenset({"connection", "content-length", "expect", "transfer-encoding"})
+"""Headers that say how a body is sent: whoever gives one wants another way than this."""
+IS_KNOWN = aiohttp.__version__.partition(".")[0] == "3"
+"""Is it the library whose connections are known here?"""
+LENGTH = "Content-Length"
+
+
+class Content(Protocol):
+    """The body of an answer as it comes."""
+
+    async def readany(self) -> bytes:
+        """What has come; b"" at the end."""
+
+    def at_eof(self) -> bool:
+        """Was all of it read?"""
+
+
+class Answer(Protocol):
+    """The head of an answer, and its body to be read; `aiohttp.ClientResponse` is one."""
+
+    @property
+    def status(self) -> int:
+        """Its status."""
+
+    @property
+    def headers(self) -> CIMultiDictProxy[str]:
+        """Its headers."""
+
+    @property
+    def content(self) -> Any:
+        """Its body (`Content`)."""
+
+    def close(self) -> None:
+        """Let go of it; what was not read is cut off."""
+
+
+class Target(NamedTuple):
+    """Where a body goes, by the request as which the connector knows it; `head` ends where the body's length stands."""
+
+    request: aiohttp.ClientRequest
+    head: bytes
+
+
+class Direct:
+    """Posts over the connections of `connector`, with `defaults` among the headers; for one loop."""
+
+    def __init__(
+        self, connector: aiohttp.BaseConnector, defaults: Mapping[str, str], loop: asyncio.AbstractEventLoop
+    ) -> None:
+        self._connector, self._defaults, self._loop = connector, defaults, loop
+        self._known: Recent[tuple[Any, ...], tuple[Target | None]] = Recent(TARGETS)
+
+    def find(self, url: str, headers: Mapping[str, str]) -> Target | None:
+        """Where that goes; None for what a session has to send."""
+        key = (url, *headers.items())
+        found = self._known.get(key)
+        if found is None:
+            found = (self._made(url, headers),)
+            self._known.put(key, found)
+        return found[0]
+
+    def _made(self, url: str, headers: Mapping[str, str]) -> Target | None:
+        to = _plain(url)
+        if to is None or not IS_KNOWN or any(name.lower() in FRAMING for name in headers):
+            return None
+        sent = CIMultiDict(self._defaults)
+        sent.update(headers)
+        try:
+            body = aiohttp.BytesPayload(b" ")
+            request = aiohttp.ClientRequest("POST", to, headers=sent, data=body, loop=self._loop)
+        except ValueError:
+            return None
+        lines = [f"POST {to.raw_path_qs} HTTP/1.1"]
+        lines += [f"{name}: {value}" for name, value in request.headers.items() if name.lower() not in FRAMING]
+        if any(not BREAKS.isdisjoint(line) for line in lines):
+            return None
+        return Target(request, "\r\n".join((*lines, f"{LENGTH}: ")).encode())
+
+    async def post(self, target: Target, body: bytes, timeouts: aiohttp.ClientTimeout) -> Posted:
+        """The answer's head, its body still to be read.  Raises what a session raises."""
+        try:
+            connection = await self._connector.connect(target.request, [], timeouts)
+        except TimeoutError as error:
+            raise aiohttp.ConnectionTimeoutError(f"Connection timeout to host {target.request.url}") from error
+        try:
+            protocol: Any = connection.protocol
+            protocol.set_response_params(read_until_eof=True, read_timeout=timeouts.sock_read)
+            protocol.transport.write(b"".join((target.head, b"%d\r\n\r\n" % len(body), body)))
+            protocol.start_timeout()
+            while True:
+                head, content = await protocol.read()
+                if not 100 <= head.code < 200 or head.code == 101:
+                    break
+            return Posted(connection, head, content)
+        except HttpProcessingError as error:
+            connection.close()
+            about = target.request.request_info
+            raise aiohttp.ClientResponseError(
+                about, (), status=error.code, message=error.message, headers=error.headers
+            ) from error
+        except BaseException:
+            connection.close()
+            raise
+
+
+def _plain(url: str) -> URL | None:
+    """The address, where it is one, and holds no name and password."""
+    try:
+        found = URL(url)
+    except ValueError:
+        return None
+    return found if found.scheme in SCHEMES and found.raw_host and found.user is found.password is None else None
+
+
+class Posted:
+    """The answer to a body that was posted (`Answer`)."""
+
+    __slots__ = ("_connection", "content", "headers", "status")
+
+    def __init__(self, connection: Any, head: Any, content: Any) -> None:
+        self._connection = connection
+        self.status: int = head.code
+        self.headers: CIMultiDictProxy[str] = head.headers
+        self.content = content
+        content.on_eof(self._ended)
+
+    def close(self) -> None:
+        """Let go of it."""
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            connection.close()
+
+    def _ended(self) -> None:
+        """All has come.  The connection may be used again, unless it turned into something else, or still sends."""
+        connection, self._connection = self._connection, None
+        if connection is None:
+            return
+        protocol = connection.protocol
+        if protocol is None or protocol.upgraded or protocol.writing_paused:
+            connection.close()
+        else:
+            connection.release()
+

@@ -1,0 +1,178 @@
+"""What is posted without a session arrives as a session sends it, and its connection is used again where it may be."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+import aiohttp
+import pytest
+
+from dragoman.effects import Machine, Open, Opened, Read, arun
+from dragoman.errors import ProviderError
+from dragoman.io.aio import AsyncPool
+from dragoman.io.direct import Direct
+from tests.support.clocks import LONG
+from tests.support.executing import Runner, run_async, run_by_session
+from tests.support.peer import Exchange, peer, read_request
+
+ways = pytest.mark.parametrize("execute", [run_async, run_by_session], ids=["direct", "session"])
+
+
+def post(url: str, body: bytes = b"{}", **more: Any) -> Machine[tuple[Opened, bytes]]:
+    opened = yield Open(url=url, body=body, **more)
+    read = b""
+    while piece := (yield Read()):
+        read += piece
+    return opened, read
+
+
+def lines(request: bytes) -> tuple[bytes, list[bytes], bytes]:
+    """Request line, headers in any order, body."""
+    head, _, body = request.partition(b"\r\n\r\n")
+    first, *headers = head.split(b"\r\n")
+    return first, sorted(headers), body
+
+
+HEADERS: list[Mapping[str, str]] = [
+    {},
+    {"content-type": "application/json", "authorization": "Bearer hush", "accept": "text/event-stream"},
+    {"Host": "other.test", "Accept-Encoding": "gzip", "User-Agent": "mine", "x-words": "grün, ok"},
+    {"connection": "close"},
+]
+
+
+@pytest.mark.parametrize("headers", HEADERS, ids=range(len(HEADERS)))
+@pytest.mark.parametrize("path", ["/v1/x", "/v1/a b/ü?alt=sse&q=%2F#part", ""])
+def test_the_same_bytes_go_out(headers: Mapping[str, str], path: str) -> None:
+    with peer(lambda it: it.whole(b"ok")) as served:
+        for execute in (run_async, run_by_session):
+            assert execute(post(served.url + path, b'{"a": "\xc3\xbc"}', headers=headers))[1] == b"ok"
+        first, second = (it.request for it in served.exchanges)
+    assert lines(first) == lines(second)
+    assert len(first) == len(second)
+
+
+@ways
+def test_a_name_and_password_in_the_address_are_a_header(execute: Runner) -> None:
+    with peer(lambda it: it.whole(b"ok")) as served:
+        execute(post(served.url.replace("://", "://me:hush@")))
+        assert b"authorization: basic " in served.exchanges[0].request.lower()
+
+
+@ways
+@pytest.mark.parametrize("value", ["a\r\nx-more: 1", "a\nb"])
+def test_nothing_is_smuggled_in_a_header(execute: Runner, value: str) -> None:
+    with peer(lambda it: it.whole(b"ok")) as served:
+        with pytest.raises(Exception, match=r"(?i)header|character|value"):
+            execute(post(served.url, headers={"x-given": value}))
+        assert not any(it.request for it in served.exchanges)
+
+
+@ways
+def test_what_is_said_before_the_answer_is_passed_over(execute: Runner) -> None:
+    def talk(it: Exchange) -> None:
+        it.say(b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\n")
+        it.whole(b"then this")
+
+    with peer(talk) as served:
+        opened, body = execute(post(served.url))
+    assert (opened.status, body) == (200, b"then this")
+
+
+@ways
+def test_a_head_without_end_is_refused(execute: Runner) -> None:
+    with peer(lambda it: it.say(b"HTTP/1.1 200 OK\r\nx-long: " + b"a" * 100_000)) as served:
+        with pytest.raises(ProviderError):
+            execute(post(served.url))
+        assert len(served.exchanges) == 1
+
+
+@ways
+def test_a_refusal_that_comes_before_all_was_sent_is_read(execute: Runner) -> None:
+    def talk(it: Exchange) -> None:
+        it.whole(b"too long", "413 Content Too Large")
+        it.until_gone()
+
+    with peer(talk) as served:
+        opened, body = execute(post(served.url, b"x" * 100_000))
+    assert (opened.status, body) == (413, b"too long")
+
+
+def several(times: int, url: str, *, leave: bool) -> Machine[int]:
+    done = 0
+    for _ in range(times):
+        yield Open(url=url, body=b"{}")
+        while not leave and (yield Read()):
+            pass
+        done += 1
+    return done
+
+
+def serving(it: Exchange) -> None:
+    """Answers as long as it is asked."""
+    while it.request:
+        it.say(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok")
+        it.request = read_request(it.wire)
+
+
+@ways
+def test_a_connection_is_used_again(execute: Runner) -> None:
+    with peer(serving) as served:
+        assert execute(several(3, served.url, leave=False)) == 3
+        assert len(served.exchanges) == 1
+
+
+@ways
+def test_a_connection_whose_answer_was_left_is_not(execute: Runner) -> None:
+    def talk(it: Exchange) -> None:
+        it.say(b"HTTP/1.1 200 OK\r\ncontent-length: 20\r\n\r\nok")
+        it.until_gone()
+
+    with peer(talk) as served:
+        assert execute(several(2, served.url, leave=True)) == 2
+        assert all(it.gone.wait(LONG) for it in served.exchanges)
+        assert len(served.exchanges) == 2
+
+
+@ways
+def test_a_connection_that_turns_into_something_else_is_not(execute: Runner) -> None:
+    def talk(it: Exchange) -> None:
+        it.say(b"HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\nconnection: upgrade\r\n\r\n")
+        it.until_gone()
+
+    def machine(url: str) -> Machine[list[int]]:
+        found = []
+        for _ in range(2):
+            opened: Opened = yield Open(url=url, body=b"{}")
+            found.append(opened.status)
+        return found
+
+    with peer(talk) as served:
+        assert execute(machine(served.url)) == [101, 101]
+        assert all(it.gone.wait(LONG) for it in served.exchanges)
+
+
+def test_whoever_stops_waiting_closes_the_connection() -> None:
+    async def go(url: str) -> None:
+        async with AsyncPool(use_proxies=False) as pool:
+            asking = asyncio.ensure_future(arun(post(url), pool.performer()))
+            while not served.exchanges:
+                await asyncio.sleep(0.01)
+            asking.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await asking
+            assert await asyncio.to_thread(served.exchanges[0].gone.wait, LONG)
+
+    with peer(Exchange.until_gone) as served:
+        asyncio.run(go(served.url))
+
+
+@pytest.mark.parametrize("url", ["ftp://host/x", "http://", "nonsense", "http://me:hush@host/", "http://host:port/"])
+def test_some_addresses_are_for_a_session(url: str) -> None:
+    async def go() -> None:
+        async with aiohttp.TCPConnector() as connector:
+            assert Direct(connector, {}, asyncio.get_running_loop()).find(url, {}) is None
+
+    asyncio.run(go())
