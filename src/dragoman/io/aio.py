@@ -63,9 +63,11 @@ FAILURES = (
 )
 
 
-@per_object
-def _timeout(timeouts: Timeouts) -> aiohttp.ClientTimeout:
+def _as_told(timeouts: Timeouts) -> aiohttp.ClientTimeout:
     return aiohttp.ClientTimeout(total=None, sock_connect=timeouts.connect, sock_read=timeouts.idle)
+
+
+_timeout = per_object(_as_told)
 
 
 @lru_cache(maxsize=256)
