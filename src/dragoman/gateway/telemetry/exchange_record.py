@@ -11,6 +11,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 from typing import Any, Protocol
 
 from ...conversation.session_key import Session, session_of
@@ -18,6 +19,7 @@ from ...effects import Machine
 from ...errors import DragomanError, ProviderError
 from ...fallback import Note, Place, RouteAsked, RouteFailed
 from ...loop.steps import ToolEnded, ToolStarted
+from ...memo import per_object
 from ...server_tools.machine import ServerToolsRan
 from ...turn.ignored_tools import AnsweredBesides, AskedBesides
 from ...turn.reask import Ask
@@ -72,6 +74,7 @@ class Observer(Protocol):
     One whose `times_chunks` is true finds in each attempt when chunks of its answer came; one whose `adds_headers` is
     false writes no `trace_headers`.
     One that has `tool_began(record, call)` and `tool_ended(record, call, result)` is notified of server tools, too.
+    What a class that derives from this one leaves out is not called.
     """
 
     def take(self, config: GatewayConfig) -> None:
@@ -79,15 +82,33 @@ class Observer(Protocol):
 
     def exchange_began(self, record: ExchangeRecord) -> None:
         """An exchange begins: its head is known, its body is not."""
+        return
 
     def attempt_began(self, record: ExchangeRecord, attempt: UpstreamAttempt) -> None:
         """A place is about to be asked."""
+        return
 
     def attempt_ended(self, record: ExchangeRecord, attempt: UpstreamAttempt) -> None:
         """It answered, failed, or is not listened to any more."""
+        return
 
     def exchange_ended(self, record: ExchangeRecord) -> None:
         """The exchange is over; the record is complete."""
+        return
+
+
+NOTICES = ("exchange_began", "attempt_began", "attempt_ended", "exchange_ended", "tool_began", "tool_ended")
+
+
+@per_object
+def _heard(observers: Sequence[Observer]) -> Mapping[str, Sequence[Callable[..., object]]]:
+    """What is called for each notice."""
+    heard: dict[str, list[Callable[..., object]]] = {what: [] for what in NOTICES}
+    for what, observer in product(NOTICES, observers):
+        notify = getattr(observer, what, None)
+        if notify is not None and getattr(notify, "__func__", None) is not getattr(Observer, what, notify):
+            heard[what].append(notify)
+    return heard
 
 
 @dataclass(slots=True, eq=False, kw_only=True)
@@ -199,11 +220,9 @@ class ExchangeRecord:
         self._notify("exchange_ended")
 
     def _notify(self, what: str, *more: Any) -> None:
-        for observer in self.observers:
-            notify = getattr(observer, what, None)
+        for notify in _heard(self.observers)[what]:
             try:
-                if notify is not None:
-                    notify(self, *more)
+                notify(self, *more)
             except Exception:
                 log.exception("an observer failed; the exchange goes on without it")
 

@@ -18,7 +18,7 @@ from typing import Any, TextIO
 from ...redaction import redact
 from ..config.model import GatewayConfig
 from ..config.words import Form
-from .exchange_record import ExchangeRecord, UpstreamAttempt, reports
+from .exchange_record import ExchangeRecord, Observer, UpstreamAttempt, reports
 
 ROOT = "dragoman"
 OTHERS = ("uvicorn", "uvicorn.error", "asyncio")
@@ -32,7 +32,7 @@ MOST = 200
 log: logging.Logger = logging.getLogger(ACCESS)
 
 
-class Logs:
+class Logs(Observer):
     """Writes a line for each exchange: a failure of ours or of all providers as an error, the rest as information."""
 
     adds_headers = False
@@ -43,15 +43,6 @@ class Logs:
     def take(self, config: GatewayConfig) -> None:
         """What must not be written is what is secret in `config`."""
         self.secrets = hidden(config)
-
-    def exchange_began(self, record: ExchangeRecord) -> None:
-        """Written when the exchange has ended."""
-
-    def attempt_began(self, record: ExchangeRecord, attempt: UpstreamAttempt) -> None:
-        """Written when the exchange has ended."""
-
-    def attempt_ended(self, record: ExchangeRecord, attempt: UpstreamAttempt) -> None:
-        """Written when the exchange has ended."""
 
     def exchange_ended(self, record: ExchangeRecord) -> None:
         """Write the line."""

@@ -1,6 +1,7 @@
 """What the gateway does, counted, in the form that Prometheus reads.
 
-Knows exchange records and prometheus-client, which is imported with the first `Metrics`; nothing of requests or ASGI.
+Knows exchange records; nothing of requests or ASGI.  One process counts by itself (`tallies.py`), several together
+by prometheus-client, in files; both are shown by it.
 Contract: no label takes a value that a client may choose freely: a model counts under its own name once it is
 configured or has answered, up to `MOST_NAMES` of them, and under "other" before and beyond that.
 """
@@ -8,15 +9,17 @@ configured or has answered, up to `MOST_NAMES` of them, and under "other" before
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import os
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...fallback import Health, Place
-from ...types import Issue, IssueKind, ToolCall
+from ...types import Issue, IssueKind, Response, ToolCall
 from ..config.model import GatewayConfig
-from .exchange_record import ExchangeRecord, UpstreamAttempt
+from .exchange_record import ExchangeRecord, Observer, UpstreamAttempt
+from .tallies import KINDS
 
 MULTIPROCESS = "PROMETHEUS_MULTIPROC_DIR"
 """The directory where several processes count together; prometheus-client's own variable."""
@@ -70,7 +73,23 @@ UNASKED = "not_asked"
 USED = ("input", "output", "cached", "cache_written", "reasoning")
 
 
-class Metrics:
+class _Asked(NamedTuple):
+    """The series of a place that is asked, under the name it has."""
+
+    route: str
+    flying: Any
+    seconds: Any
+
+
+class _Served(NamedTuple):
+    """The series of requests that are alike."""
+
+    requests: Any
+    seconds: Any
+    first: Any
+
+
+class Metrics(Observer):
     """Counts what exchange records say; one per process.
 
     `health` says which routes rest.  Raises ImportError where prometheus-client is not installed.
@@ -79,11 +98,16 @@ class Metrics:
     adds_headers = False
 
     def __init__(self) -> None:
-        self._library: Any = importlib.import_module("prometheus_client")
-        self._registry = self._library.CollectorRegistry()
+        self._library: Any = None
+        if MULTIPROCESS in os.environ:
+            self._library = importlib.import_module("prometheus_client")
+            self._registry = self._library.CollectorRegistry()
+        elif importlib.util.find_spec("prometheus_client") is None:
+            raise ModuleNotFoundError("No module named 'prometheus_client'", name="prometheus_client")
         self._made = {name: self._make(name, *row) for name, row in COUNTED.items()}
-        self._series: dict[tuple[str, tuple[str, ...]], Any] = {}  # as many as the registry has
-        self._served: dict[tuple[str, str, bool, str, int], tuple[Any, Any]] = {}  # those of a request, together
+        self._series: dict[tuple[str, tuple[str, ...]], Any] = {}  # as many as there are
+        self._served: dict[tuple[str, str, bool, str, int], _Served] = {}  # those of a request, together
+        self._asked: dict[tuple[str, str], _Asked] = {}
         self._names: set[str] = set()
         self._resting: set[str] = set()
         self._flying: dict[UpstreamAttempt, Any] = {}
@@ -91,12 +115,14 @@ class Metrics:
 
     def _make(self, name: str, kind: str, text: str, labels: tuple[str, ...]) -> Any:
         more: dict[str, Any] = {"buckets": BUCKETS.get(name, SECONDS)} if kind == "Histogram" else {}
+        if self._library is None:
+            return KINDS[kind](f"dragoman_{name}", text, labels, **more)
         if name in TOGETHER:
             more["multiprocess_mode"] = TOGETHER[name]
         return getattr(self._library, kind)(f"dragoman_{name}", text, labels, registry=self._registry, **more)
 
     def _of(self, name: str, *labels: str) -> Any:
-        """The series of these labels; looking one up in the library takes longer than counting does."""
+        """The series of these labels; looking one up takes longer than counting does."""
         found = self._series.get((name, labels))
         if found is None:
             found = self._series[name, labels] = self._made[name].labels(*labels)
@@ -106,6 +132,7 @@ class Metrics:
         """The models of `config` count under their own names."""
         routes = (route.model for route in config.all_routes())
         self._names.update(name for name in (*config.models, *routes) if name)
+        self._asked.clear()
 
     # ── what happens ─────────────────────────────────────────────────────────
 
@@ -120,6 +147,7 @@ class Metrics:
     def not_recorded(self, reason: str, count: int) -> None:
         """So many could not be."""
         self._made["recordings_dropped"].labels(reason).inc(count)
+
     def store_asked(self, store: str, seconds: float, *, up: bool) -> None:
         """A store of this kind was asked, and answered or not."""
         self._made["store_up"].labels(store).set(int(up))
@@ -135,7 +163,7 @@ class Metrics:
 
     def attempt_began(self, record: ExchangeRecord, attempt: UpstreamAttempt) -> None:
         """A place is asked; all but that is counted when it has ended."""
-        flying = self._flying[attempt] = self._of("upstream_in_flight_requests", self._route(attempt.place))
+        flying = self._flying[attempt] = self._place(attempt.place).flying
         flying.inc()
 
     def attempt_ended(self, record: ExchangeRecord, attempt: UpstreamAttempt) -> None:
@@ -144,10 +172,10 @@ class Metrics:
             flying.dec()  # under the name that it began with: it may have earned its own since
         if attempt.response is not None:
             self._learn(attempt.request.model, attempt.place.model)
-        route = self._route(attempt.place)
+        route, _, seconds = self._place(attempt.place)
         kind = "ok" if attempt.response is not None else str(attempt.failure.kind) if attempt.failure else "canceled"
         self._of("upstream_requests", route, kind).inc()
-        self._of("upstream_duration_seconds", route).observe(attempt.ended - attempt.begun)
+        seconds.observe(attempt.ended - attempt.begun)
         self._rest(attempt.place, route)
         if attempt.besides:
             self._of("tool_checks", self._model(record.model), route, attempt.besides).inc()
@@ -158,41 +186,46 @@ class Metrics:
         """A request is over."""
         of, front = self._of, record.front
         of("in_flight_requests", front).dec()
-        model, place = self._model(record.model), record.place
-        route = self._route(place) if place is not None else ""
+        model, attempts = self._model(record.model), record.attempts
+        route = self._place(attempts[-1].place).route if attempts else ""
         key = front, model, record.stream, route, record.status
-        requests, duration = self._served.get(key) or self._serve(*key)
-        requests.inc()
-        duration.observe(record.seconds)
+        served = self._served.get(key) or self._serve(*key)
+        served.requests.inc()
+        served.seconds.observe(record.ended - record.begun)
         if record.first is not None:
-            seconds = of("time_to_first_byte_seconds", front, model, str(record.stream).lower())
-            seconds.observe(record.first - record.begun)
+            (served.first or self._first(key)).observe(record.first - record.begun)
         for call, result in (pair for results in record.server_tools for pair in results):
             of("server_tool_calls", call.name, "error" if result.is_error else "ok").inc()
         if record.response is not None:
-            self._answer(record, model, route)
+            self._answer(record.response, model, route)
 
-    def _serve(self, front: str, model: str, stream: bool, route: str, status: int) -> tuple[Any, Any]:
+    def _first(self, key: tuple[str, str, bool, str, int]) -> Any:
+        front, model, stream, _, _ = key
+        first = self._of("time_to_first_byte_seconds", front, model, str(stream).lower())
+        self._served[key] = self._served[key]._replace(first=first)
+        return first
+
+    def _serve(self, front: str, model: str, stream: bool, route: str, status: int) -> _Served:
         of, streams = self._of, str(stream).lower()
-        found = self._served[front, model, stream, route, status] = (
+        found = self._served[front, model, stream, route, status] = _Served(
             of("requests", front, model, streams, route, str(status)),
             of("request_duration_seconds", front, model, streams),
+            None,  # there is none before a first byte came
         )
         return found
 
-    def _answer(self, record: ExchangeRecord, model: str, route: str) -> None:
-        response = record.response
-        if response is None:
-            return
-        for kind in USED if response.usage is not None else ():
-            if count := getattr(response.usage, kind):
+    def _answer(self, response: Response, model: str, route: str) -> None:
+        usage = response.usage
+        for kind in USED if usage is not None else ():
+            if count := getattr(usage, kind):
                 self._of("tokens", model, route, kind).inc(count)
         for call in response.calls:
             self._call(call)
-        for issue in response.issues:
-            self._issue(issue)
-            if issue.kind in SAID:
-                self._of("questions", model, route, str(issue.kind)).inc()
+        if response.issues:
+            for issue in response.issues:
+                self._issue(issue)
+                if issue.kind in SAID:
+                    self._of("questions", model, route, str(issue.kind)).inc()
         for _ in response.doubtful:
             self._of("questions", model, route, UNASKED).inc()
 
@@ -217,24 +250,35 @@ class Metrics:
 
     def _learn(self, *names: str) -> None:
         for name in names:
-            if name and len(self._names) < MOST_NAMES:
+            if name and name not in self._names and len(self._names) < MOST_NAMES:
                 self._names.add(name)
+                self._asked.clear()
 
     def _model(self, name: str) -> str:
         return name if name in self._names else OTHER
 
-    def _route(self, where: Place) -> str:
-        return f"{where.provider}/{self._model(where.model)}"
+    def _place(self, where: Place) -> _Asked:
+        key = where.provider, where.model
+        found = self._asked.get(key)
+        if found is None:
+            route = f"{where.provider}/{self._model(where.model)}"
+            if len(self._asked) >= MOST_NAMES:
+                self._asked.clear()
+            flying = self._of("upstream_in_flight_requests", route)
+            found = self._asked[key] = _Asked(route, flying, self._of("upstream_duration_seconds", route))
+        return found
 
     # ── what is read ─────────────────────────────────────────────────────────
 
     def exposed(self, accept: str = "") -> tuple[str, bytes]:
         """The content type and the text, in the form that `accept` asks for; of all processes where they share."""
-        registry = self._registry
-        if MULTIPROCESS in os.environ:
+        registry = importlib.import_module("prometheus_client").CollectorRegistry()
+        if self._library is not None:
             self._forget_the_dead(Path(os.environ[MULTIPROCESS]))
-            registry = self._library.CollectorRegistry()
             importlib.import_module("prometheus_client.multiprocess").MultiProcessCollector(registry)
+        else:
+            for family in self._made.values():
+                registry.register(family)
         encode, kind = importlib.import_module("prometheus_client.exposition").choose_encoder(accept)
         return kind, encode(registry)
 
@@ -248,7 +292,7 @@ class Metrics:
 
     def leave(self) -> None:
         """This process ends: what it counted stays, what it was busy with does not."""
-        if MULTIPROCESS in os.environ:
+        if self._library is not None:
             importlib.import_module("prometheus_client.multiprocess").mark_process_dead(os.getpid())
 
 
