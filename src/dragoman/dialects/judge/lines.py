@@ -9,12 +9,15 @@ import re
 
 from ...late import late
 from .boxes import FIRST_LINE, HEAD_ROW, LIVE, Quote, Standing
+from .paragraphs import Prose
 
 HEAD = 200
 """Characters of a line that are looked at."""
 
 NEAR = 24
 """Lines within which a list mostly ends."""
+END = 4096
+"""Characters that mostly hold so many."""
 ITEM = late(r"[ \t]*(?:[-*+]|\d{1,9}[.)])([ \t]+)")
 DASHES = late(r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t\r]*")
 HUNK = late(r"@@ |@@$|diff --git |(?:\+\+\+|---) \S")
@@ -168,32 +171,34 @@ class Lines:
         """Does something go on that a paragraph's end does not end?"""
         return self._scalar >= 0 or self._hunk or self._labelled or self._labels or bool(self._listing)
 
-    def skip(self, prose: str) -> bool:
+    def skip(self, prose: Prose) -> bool:
         """Whole paragraphs are over in which nothing stands but plain lines and lists.  False: they must be read.
 
         What is open behind them hangs on the last lines alone: those from one on which no list goes on.
         """
-        body = prose.rstrip()
-        if body and not self._skip_lines(body):
-            return False
-        if prose.count("\n", len(body)) > bool(body):
+        text = prose.last(END)
+        body = text.rstrip()
+        lines = body.rsplit("\n", NEAR)
+        first = _unlisted(lines, 1) if len(lines) > NEAR else -1
+        if first < 0:
+            text = prose.last(prose.size)
+            body = text.rstrip()
+            lines = body.split("\n")
+            first = _unlisted(lines, 0)
+        if body:
+            if first < 0:
+                return False
+            self._skip_lines(lines[first:])
+        if text.count("\n", len(body)) > bool(body):
             self.end("", 0, code=False)
         return True
 
-    def _skip_lines(self, body: str) -> bool:
-        lines = body.rsplit("\n", NEAR)
-        first = _unlisted(lines, 1)
-        if first < 0:
-            lines = body.split("\n")
-            first = _unlisted(lines, 0)
-        if first < 0:
-            return False
+    def _skip_lines(self, lines: list[str]) -> None:
         self._items, self._blank, self._code, self._sign = [], True, False, ""
         self._piped = self._table = self._hunk = self._just = False
-        for line in lines[first:]:
+        for line in lines:
             indent = _indent(line)
             self.end(line[:HEAD], indent, code=bool(line.strip()) and self.is_code(indent))
-        return True
 
     def turn(self) -> None:
         """A mark of another party's turn stood in the text."""

@@ -25,14 +25,15 @@ LINE = late(
 )
 """Lines that may matter to later paragraphs: fences, diffs, listings, another party's label.  Their first signs come
 once more before the choice, for most lines begin with none of them."""
-MARKS = (
-    late(r": [|>]"),
-    late(r"\\(?=(?i:begin)\{)"),
-    late(r"\[(?=(?i:INST)\])"),
-    late(rf"<(?=[!{FIRST_LETTERS}])(?=(?i:{ELEMENTS})\b|!--)"),
-)
-"""Marks that may, wherever they stand: YAML's blocks, environments, turns, elements and comments.  Each pattern begins
-with one literal, which `re` looks for at ten times the speed of a class of characters."""
+MARKS = {
+    ":": late(r": [|>]"),
+    "\\": late(r"\\(?=(?i:begin)\{)"),
+    "[": late(r"\[(?=(?i:INST)\])"),
+    "<": late(rf"<(?=[!{FIRST_LETTERS}])(?=(?i:{ELEMENTS})\b|!--)"),
+}
+"""Marks that may, wherever they stand, by their first sign: YAML's blocks, environments, turns, elements and comments.
+Each pattern begins with one literal, which `re` looks for at ten times the speed of a class of characters."""
+WORD = re.compile(r"\S")
 FENCE = late(r"[ \t\r]*+(?P<run>`{3,}+(?=[^`\n]*+\n)|~{3,}+)[^\n]*+\n")
 """The line that opens a fenced block."""
 
@@ -43,11 +44,46 @@ FENCES = late(
 """Whole blocks of the plainest kind, one behind the other."""
 
 
+class Prose(NamedTuple):
+    """Stretches of one text, read as one; nothing is copied that nobody asks for."""
+
+    text: str
+    spans: tuple[tuple[int, int], ...]
+
+    @property
+    def size(self) -> int:
+        """How many characters it has."""
+        return sum([end - start for start, end in self.spans])
+
+    def last(self, size: int) -> str:
+        """Its last `size` characters, or all there are."""
+        pieces: list[str] = []
+        for start, end in reversed(self.spans):
+            if size <= 0:
+                break
+            pieces.append(self.text[max(start, end - size) : end])
+            size -= end - start
+        return "".join(reversed(pieces))
+
+    def is_blank(self) -> bool:
+        """Is it nothing but blanks?"""
+        return not any(WORD.search(self.text, start, end) for start, end in self.spans)
+
+    def is_parted(self) -> bool:
+        """Stands an empty line in it?"""
+        text, before = self.text, False
+        for start, end in self.spans:
+            if text.find("\n\n", start, end) >= 0 or (before and text[start] == "\n"):
+                return True
+            before = text[end - 1] == "\n"
+        return False
+
+
 class Passed(NamedTuple):
     """Up to where text may be passed over, the prose in it, its fenced blocks, and where to ask for more."""
 
     end: int
-    prose: str
+    prose: Prose
     fences: int
     retry: int
 
@@ -62,7 +98,7 @@ class Paragraphs:
         self._last = text.rfind("\n\n") + 1
         self._fences = max(text.rfind("```"), text.rfind("~~~"))
         self._line = self._mark = -1
-        self._marks = [-1] * len(MARKS)
+        self._marks = {sign: -1 if sign in text else len(text) for sign in MARKS}
 
     def passable(self, pos: int) -> Passed | None:
         """What may be passed over from the line's beginning `pos` on; None: neither a blank line nor a fence comes.
@@ -73,24 +109,24 @@ class Paragraphs:
         if pos >= max(last, self._fences):
             return None
         at, start, fences, calm = pos, pos, 0, True
-        prose: list[str] = []
+        prose: list[tuple[int, int]] = []
         end, kept, passed, size = pos, 0, 0, len(text)
         while True:
             stop = self._line if at <= self._line <= self._mark else self._stop(at)
             cut = last if start < last <= stop else text.rfind("\n\n", start, stop) + 1
             if cut > start:
-                prose.append(text[start:cut])
+                prose.append((start, cut))
                 start, end, kept, passed, calm = cut, cut, len(prose), fences, True
             after = _past(text, stop) if stop < size and text[stop] in "`~ \t\r" else 0
             if not after:
                 break
             if stop > start:
-                prose.append(text[start:stop])
+                prose.append((start, stop))
             calm = text[stop - 2 : stop] == "\n\n" or (calm and start == stop)
             at, start, fences = after, after, fences + 1
             if calm:
                 end, kept, passed = after, len(prose), fences
-        return Passed(end, "".join(prose[:kept]), passed, max(stop, pos) + 1)
+        return Passed(end, Prose(text, tuple(prose[:kept])), passed, max(stop, pos) + 1)
 
     def _stop(self, at: int) -> int:
         """Where what may matter later stands next: a place in a line, or the beginning of one."""
@@ -100,11 +136,11 @@ class Paragraphs:
             self._line = found.start() + 1 if found is not None else len(text)
         if self._mark < at:
             marks = self._marks
-            for n, mark in enumerate(marks):
+            for sign, mark in marks.items():
                 if mark < at:
-                    found = MARKS[n].search(text, at)
-                    marks[n] = found.start() if found is not None else len(text)
-            self._mark = min(marks)
+                    found = MARKS[sign].search(text, at)
+                    marks[sign] = found.start() if found is not None else len(text)
+            self._mark = min(marks.values())
         return self._line if self._line < self._mark else self._mark
 
 

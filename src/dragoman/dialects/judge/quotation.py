@@ -298,9 +298,9 @@ class Context:
         """Leave whole paragraphs unread that cannot matter: spans and quotation marks end with their paragraph."""
         if passed.end == pos or not self._lines.skip(passed.prose):
             return pos
-        if passed.fences or not passed.prose.isspace():
+        if passed.fences or not passed.prose.is_blank():
             self._any = self.any = True
-        if "\n\n" in passed.prose:
+        if passed.prose.is_parted():
             self._spans, self._marks, self._outer = [], "", ([], "")
         self._quotations += passed.fences
         self._blank, self._quote, self._indented, self._indent = True, False, False, 0
