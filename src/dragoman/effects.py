@@ -15,10 +15,9 @@ iterator (`contextlib.aclosing`): that is Python's rule for asynchronous generat
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterable, Awaitable, Callable, Generator, Iterable, Mapping, Sequence
-from dataclasses import field
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeAlias, TypeVar
 
-from .records import dataclass
+from .records import dataclass, field
 from .types import NOTHING, ToolCall
 
 if TYPE_CHECKING:

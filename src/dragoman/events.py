@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import field
 from typing import Any, TypeAlias, get_args
 
 from .jsontext import dumps
-from .records import dataclass
+from .records import dataclass, field
 from .types import (
     NOTHING,
     Issue,

@@ -1,7 +1,8 @@
 """Data classes made quickly: as `dataclasses.dataclass` makes them, in a third of the time.
 
 The standard library writes and compiles up to seven methods for each class; sixty classes were a quarter of what the
-first parse of a process cost.  Here `__init__` is compiled, and the other methods are shared.  Knows classes and their
+first parse of a process cost.  Here `__init__` is compiled, and the other methods are shared; `dataclasses` itself,
+which loads `inspect` and a parser of Python, is loaded when somebody asks it of one.  Knows classes and their
 annotations (as text: `from __future__ import annotations`), nothing of what they hold.
 Contract: whoever asks a data class (`fields`, `replace`, `copy`, `pickle`, a type checker, a data class that inherits)
 gets the answers it would get from `dataclasses`; options and annotations that are not supported raise `TypeError` when
@@ -10,20 +11,76 @@ the class is made.
 
 from __future__ import annotations
 
-import dataclasses
+import sys
 from collections.abc import Callable, Mapping
+from importlib import import_module
 from operator import attrgetter
 from reprlib import recursive_repr
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-if TYPE_CHECKING:
-    from dataclasses import dataclass as dataclass  # noqa: PLC0414  a name that others take from here
+if TYPE_CHECKING:  # names that others take from here
+    from dataclasses import dataclass as dataclass  # noqa: PLC0414
+    from dataclasses import field as field  # noqa: PLC0414
+    from dataclasses import replace as replace  # noqa: PLC0414
 else:
 
     def dataclass(cls=None, /, *, init=True, repr=True, eq=True, frozen=False, kw_only=False, slots=False):  # noqa: A002
         """A class with its fields' methods, as `dataclasses.dataclass` makes it."""
         options = Options(init, repr, eq, frozen, kw_only, slots)
         return (lambda made: _complete(made, options)) if cls is None else _complete(cls, options)
+
+    def field(**told):
+        """A field that says more than its default, as `dataclasses.field` does."""
+        return Field(**told)
+
+    def replace(one, /, **changes):
+        """A copy of `one` with these fields changed, as `dataclasses.replace` makes it."""
+        own = one.__class__.__dict__
+        if _RECORD not in own:
+            return _standard().replace(one, **changes)
+        for name, kept in own[_RECORD].items():
+            if not kept.init:
+                if name in changes:
+                    raise ValueError(f"field {name} is declared with init=False, it cannot be specified with replace()")
+            elif name not in changes:
+                changes[name] = getattr(one, name)
+        return one.__class__(**changes)
+
+
+def field_names(cls: type) -> tuple[str, ...]:
+    """The names of a data class's fields; it may inherit from a record and not be one."""
+    own = cls.__dict__
+    return tuple(own[_RECORD] if _RECORD in own else (told.name for told in _standard().fields(cls)))
+
+
+def _standard() -> Any:
+    """`dataclasses`, loaded when it is asked."""
+    return import_module("dataclasses")
+
+
+class _Mark:
+    """A value that stands for something else, and says so."""
+
+    def __init__(self, shown: str) -> None:
+        self._shown = shown
+
+    def __repr__(self) -> str:
+        return self._shown
+
+
+_MISSING, _FACTORY = _Mark("<missing>"), _Mark("<factory>")  # as signatures show a default that is made
+
+
+class Field(NamedTuple):
+    """What is known of one field."""
+
+    default: Any = _MISSING
+    default_factory: Any = _MISSING
+    init: bool = True
+    repr: bool = True
+    compare: bool = True
+    kw_only: Any = _MISSING
+    type: str = ""
 
 
 class Options(NamedTuple):
@@ -37,25 +94,25 @@ class Options(NamedTuple):
     slots: bool
 
 
-Fields = dict[str, "dataclasses.Field[Any]"]
-_MISSING = dataclasses.MISSING
-_FACTORY: Any = dataclasses._HAS_DEFAULT_FACTORY  # type: ignore[attr-defined]  # shown as `<factory>` in signatures
+Fields = dict[str, Field]
 _UNSUPPORTED = ("InitVar", "KW_ONLY", "dataclasses.InitVar", "dataclasses.KW_ONLY")
 
 
 def _complete(cls: type, options: Options) -> type:
-    fields = {name: f for base in reversed(cls.__mro__[1:]) for name, f in getattr(base, _FIELDS, {}).items()}
+    inherited = (_fields_of(base) for base in reversed(cls.__mro__[1:]))
+    fields = {name: field for found in inherited for name, field in found.items()}
     fields |= _own_fields(cls, options)
     if options.slots:
         cls = _slotted(cls, fields)
-    shared: dict[str, Any] = {_FIELDS: fields, "__dataclass_params__": options, "__replace__": dataclasses.replace}
-    shared["__match_args__"] = tuple(f.name for f in fields.values() if f.init and not f.kw_only)
+    shared: dict[str, Any] = {_RECORD: fields, _FIELDS: _Told(cls, fields)}
+    shared |= {"__dataclass_params__": options, "__replace__": replace}
+    shared["__match_args__"] = tuple(name for name, f in fields.items() if f.init and not f.kw_only)
     if options.init:
         shared["__init__"] = _init(cls, fields, options)
     if options.repr:
-        shared["__repr__"] = _repr([f.name for f in fields.values() if f.repr])
+        shared["__repr__"] = _repr([name for name, f in fields.items() if f.repr])
     if options.eq:
-        shared |= _comparing([f.name for f in fields.values() if f.compare], hashed=options.frozen)
+        shared |= _comparing([name for name, f in fields.items() if f.compare], hashed=options.frozen)
     if options.frozen:
         shared |= _freezing(cls, fields)
         if options.slots:
@@ -67,7 +124,40 @@ def _complete(cls: type, options: Options) -> type:
     return cls
 
 
-_FIELDS = "__dataclass_fields__"
+_RECORD, _FIELDS = "__record_fields__", "__dataclass_fields__"
+
+
+class _Told:
+    """The fields of a class as `dataclasses` knows them, made when they are first asked for."""
+
+    def __init__(self, cls: type, fields: Fields) -> None:
+        self._cls, self._fields = cls, fields
+
+    def __get__(self, one: object, owner: type) -> dict[str, Any]:
+        standard, made = _standard(), {}
+        for name, told in self._fields.items():
+            given = {key: value for key, value in told._asdict().items() if value is not _MISSING and key != "type"}
+            found = made[name] = standard.field(**given)
+            found.name, found.type, found._field_type = name, told.type, standard._FIELD  # by which `fields` knows one
+        setattr(self._cls, _FIELDS, made)
+        return made
+
+
+def _fields_of(base: type) -> Fields:
+    """The fields that a base declares, be it a record or a data class of the standard library."""
+    own = base.__dict__
+    if _RECORD in own:
+        found: Fields = own[_RECORD]
+        return found
+    return {name: _of_standard(told)._replace(type=told.type) for name, told in own.get(_FIELDS, {}).items()}
+
+
+def _of_standard(told: Any) -> Field:
+    missing = _standard().MISSING
+    default, made, kw_only = (
+        _MISSING if given is missing else given for given in (told.default, told.default_factory, told.kw_only)
+    )
+    return Field(default, made, told.init, told.repr, told.compare, kw_only)
 
 
 def _own_fields(cls: type, options: Options) -> Fields:
@@ -79,22 +169,25 @@ def _own_fields(cls: type, options: Options) -> Fields:
         if kind.startswith(("ClassVar", "typing.ClassVar")):
             continue
         given = cls.__dict__.get(name, _MISSING)
-        field: Any = given if isinstance(given, dataclasses.Field) else dataclasses.field(default=given)
-        if field.default.__class__.__hash__ is None:
+        told = _told(given)
+        if told.default.__class__.__hash__ is None:
             raise TypeError(f"{cls.__qualname__}.{name}: a mutable default would be shared; use `default_factory`")
-        field.name, field.type, field._field_type = name, kind, _PLAIN
-        if field.kw_only is _MISSING:
-            field.kw_only = options.kw_only
-        if field is given:
-            if field.default is _MISSING:
+        if told.default is not given:
+            if told.default is _MISSING:
                 delattr(cls, name)
             else:
-                setattr(cls, name, field.default)
-        found[name] = field
+                setattr(cls, name, told.default)
+        kw_only = options.kw_only if told.kw_only is _MISSING else told.kw_only
+        found[name] = told._replace(type=kind, kw_only=kw_only)
     return found
 
 
-_PLAIN: Any = dataclasses._FIELD  # type: ignore[attr-defined]  # the mark by which `fields` knows a field
+def _told(given: Any) -> Field:
+    """What an attribute's value says of its field; one that `dataclasses` made has it loaded."""
+    if isinstance(given, Field):
+        return given
+    standard = sys.modules.get("dataclasses")
+    return _of_standard(given) if standard is not None and isinstance(given, standard.Field) else Field(given)
 
 
 def _slotted(cls: type, fields: Fields) -> type:
@@ -177,21 +270,21 @@ def _comparing(names: list[str], *, hashed: bool) -> Mapping[str, Any]:
 def _freezing(cls: type[Any], fields: Fields) -> Mapping[str, Any]:
     def __setattr__(self: Any, name: str, value: Any) -> None:  # noqa: N807
         if type(self) is cls or name in fields:
-            raise dataclasses.FrozenInstanceError(f"cannot assign to field {name!r}")
+            raise _standard().FrozenInstanceError(f"cannot assign to field {name!r}")
         super(cls, self).__setattr__(name, value)
 
     def __delattr__(self: Any, name: str) -> None:  # noqa: N807
         if type(self) is cls or name in fields:
-            raise dataclasses.FrozenInstanceError(f"cannot delete field {name!r}")
+            raise _standard().FrozenInstanceError(f"cannot delete field {name!r}")
         super(cls, self).__delattr__(name)
 
     return {"__setattr__": __setattr__, "__delattr__": __delattr__}
 
 
 def _getstate(self: Any) -> list[Any]:
-    return [getattr(self, field.name) for field in dataclasses.fields(self)]
+    return [getattr(self, name) for name in field_names(self.__class__)]
 
 
 def _setstate(self: Any, state: list[Any]) -> None:
-    for field, value in zip(dataclasses.fields(self), state, strict=True):
-        object.__setattr__(self, field.name, value)
+    for name, value in zip(field_names(self.__class__), state, strict=True):
+        object.__setattr__(self, name, value)

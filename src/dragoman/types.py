@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
 from enum import StrEnum
 from operator import attrgetter
 from typing import Any, Literal, NoReturn, TypeAlias
 
 from .display import KINDS, Displayed, Piece, report_pieces
-from .records import dataclass
+from .records import dataclass, field
 
 Json: TypeAlias = "bool | int | float | str | list[Any] | dict[str, Any] | None"
 JsonObject: TypeAlias = Mapping[str, Any]

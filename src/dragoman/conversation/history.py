@@ -12,12 +12,11 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import groupby, pairwise
 from typing import TypeAlias
 
 from ..errors import ErrorCode
-from ..records import dataclass
+from ..records import dataclass, replace
 from ..types import NOTHING, Issue, IssueKind, Message, Part, Text, ToolCall, ToolResult
 from .grown import by_growth, changed, grown, same
 from .naming import respell

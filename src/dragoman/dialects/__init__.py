@@ -12,8 +12,6 @@ from ..tabular import tabulate
 from .engine.parsed import Parsed as Parsed
 from .engine.parser import Parser as Parser
 from .engine.parser import parse as parse
-from .rows.record import from_record as from_record
-from .rows.record import to_record as to_record
 from .rows.table import DIALECTS as DIALECTS
 from .spec import Dialect as Dialect
 
@@ -21,8 +19,12 @@ if TYPE_CHECKING:
     from .learning import learn as learn
     from .learning.outputs import learn_from_outputs as learn_from_outputs
     from .learning.outputs import samples_of as samples_of
+    from .rows.record import from_record as from_record
+    from .rows.record import to_record as to_record
 
-_LATE = {".learning": "learn", ".learning.outputs": "learn_from_outputs samples_of"}
+_LATE = {
+    ".learning": "learn", ".learning.outputs": "learn_from_outputs samples_of", ".rows.record": "from_record to_record",
+}  # fmt: skip
 """Loaded when first used: whoever parses learns nothing, and need not wait for what does."""
 
 tabulate(__name__, DIALECTS)

@@ -9,7 +9,6 @@ order.  One call of `chain` counts at most one failure against a place.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
 from enum import StrEnum
 from itertools import count
 from typing import Any, TypeAlias
@@ -20,7 +19,7 @@ from ..events import EVENTS, Event, IssueReported, Started, WireEvent
 from ..memo import CONSTANTS, memoize
 from ..providers.route import Route
 from ..providers.spec import Tools
-from ..records import dataclass
+from ..records import dataclass, replace
 from ..turn.capabilities import Capabilities, Refusals
 from ..turn.machine import turn
 from ..turn.question import asked_about

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from ..codecs.crossing.answers import AnswerCrossing, crossing_of
@@ -25,7 +24,7 @@ from ..events import EVENTS, IssueReported
 from ..fallback import Balancer, Health, Spread, chaining
 from ..jsontext import to_json
 from ..providers.route import Route
-from ..records import dataclass
+from ..records import dataclass, replace
 from ..server_tools.machine import with_tools
 from ..server_tools.memory import Memory
 from ..turn.asking import asking

@@ -21,7 +21,7 @@ from .notation import CLOSERS, INNER_PYTHON, JSON, Broken, Cut, Form
 from .source import Need, Sink, Source, Tap
 from .string_ends import StringEnds
 
-HEX4 = re.compile(r"[0-9a-fA-F]{4}")
+HEX4 = late(r"[0-9a-fA-F]{4}")
 SURROGATE = late("[\ud800-\udfff]")
 SURROGATES = late("[\ud800-\udfff]+")
 ESCAPES = late(r"\\(.)", re.S)
@@ -156,9 +156,9 @@ class StringReader(StringEnds):
         while True:
             buf, pos = src.buf, src.pos
             if begun and not drive:
-                end = marks.run(buf, pos).end()  # type: ignore[union-attr]
+                end = marks.run.match(buf, pos).end()  # type: ignore[union-attr]
             else:
-                found = marks.search(buf, pos)
+                found = marks.search.search(buf, pos)
                 end = found.start() if found else len(buf)
             if end > pos:
                 piece = buf[pos:end]
@@ -172,7 +172,7 @@ class StringReader(StringEnds):
                     if not quote:
                         return
                     raise Cut
-                run = Tap(marks.search, out) if drive else Tap(marks.stop, out, marks.run)
+                run = Tap(marks.search.search, out) if drive else Tap(marks.stop.search, out, marks.run.match)
                 src.tap = run if begun else None
                 yield
                 src.tap = None
@@ -272,7 +272,7 @@ class StringReader(StringEnds):
             return
         if c < " ":
             self.note("raw_control")
-        src.pos = (marks.raw if c < " " else marks.plain)(src.buf, pos).end()  # type: ignore[union-attr]
+        src.pos = (marks.raw if c < " " else marks.plain).match(src.buf, pos).end()  # type: ignore[union-attr]
         out(escaped(src.buf[pos : src.pos]))
 
     def _escape(self, out: Sink, drive: bool, closers: str) -> Need[bool]:
@@ -377,7 +377,8 @@ def escaped(text: str) -> str:
         text = SURROGATE.sub("\ufffd", text)
     return encode_basestring(text)[1:-1]
 
-Matching: TypeAlias = Callable[..., re.Match[str] | None]
+ESCAPE = r"[\"/bfnrt]|u(?![dD][89a-fA-F])[0-9a-fA-F]{4}"
+"""What stands behind a backslash in one that is well spelt, but for another backslash."""
 
 
 class Inside:
@@ -389,32 +390,27 @@ class Inside:
     """
 
     __slots__ = ("closers", "plain", "raw", "run", "search", "stop")
-    search: Matching
-    stop: Matching
-    run: Matching
-    raw: Matching
-    plain: Matching
 
     def __init__(self, closers: str) -> None:
         ends = re.escape(closers)
         quotes = ends if '"' in closers else ends + '"'
-        fit = f"[^{quotes}\\\\\\x00-\\x1f\ud800-\udfff]"
+        bad = f"{quotes}\\\\\\x00-\\x1f\ud800-\udfff"
         self.closers: str = closers
-        self.search = re.compile(fit.replace("^", "", 1)).search
-        escape = r"[\"/bfnrt]|u(?![dD][89a-fA-F])[0-9a-fA-F]{4}"
-        self.run = re.compile(rf"{fit}*+(?:\\(?:\\|{escape}){fit}*+)*+").match
-        bad = fit.replace("^", "", 1)
-        self.stop = re.compile(rf"{bad}(?:(?<![\\\"])|(?<=\")(?<!\\\")|(?<=\\)(?!{escape}))").search
-        self.raw = re.compile(f"[^{ends}\\\\\ud800-\udfff]+").match
-        self.plain = re.compile(f"[^{ends}\\\\\\x00-\\x1f\ud800-\udfff]+").match
+        self.search = late(f"[{bad}]")
+        self.run = late(rf"[^{bad}]*+(?:\\(?:\\|{ESCAPE})[^{bad}]*+)*+")
+        self.stop = late(rf"[{bad}](?:(?<![\\\"])|(?<=\")(?<!\\\")|(?<=\\)(?!{ESCAPE}))")
+        self.raw = late(f"[^{ends}\\\\\ud800-\udfff]+")
+        self.plain = late(f"[^{ends}\\\\\\x00-\\x1f\ud800-\udfff]+")
 
 
 class First(Inside):
     """Before anything else was written: what is written first tells a Windows path."""
 
+    __slots__ = ()
+
     def __init__(self) -> None:
         super().__init__("")
-        self.raw, self.plain = re.compile("[\\x00-\\x1f]+").match, re.compile('"+').match
+        self.raw, self.plain = late("[\\x00-\\x1f]+"), late('"+')
 
 
 FIRST: First = First()

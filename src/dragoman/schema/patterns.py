@@ -9,10 +9,11 @@ would take longer says nothing, as if it were not there.
 
 from __future__ import annotations
 
-import re
 from functools import cache, lru_cache
 from math import prod
 from typing import Any
+
+from ..late import late
 
 BUDGET = 50_000
 """Microseconds of compiling, about, that one schema may ask for."""
@@ -31,9 +32,9 @@ PER_RETURN = 5000
 """Microseconds that it costs, for it may be tried on every text of a value."""
 GAVE_UP = "Error executing regex"
 """What the engine's word for a pattern begins with that took too many steps."""
-PLAIN = re.compile(r"(?:[^\\(+*?}]|\\[^1-9kgGKz]|\((?!\?)|\(\?:|[+*?}](?!\+))*+")
+PLAIN = late(r"(?:[^\\(+*?}]|\\[^1-9kgGKz]|\((?!\?)|\(\?:|[+*?}](?!\+))*+")
 """Patterns without anything that may look around or refer back."""
-REPEATED = re.compile(r"\{(\d{1,9})(?:,(\d{0,9}))?\}")
+REPEATED = late(r"\{(\d{1,9})(?:,(\d{0,9}))?\}")
 
 
 def cost(pattern: str) -> int:

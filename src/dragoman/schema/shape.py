@@ -14,6 +14,7 @@ from functools import cached_property, lru_cache
 from itertools import islice
 from typing import Any, TypeAlias
 
+from ..late import late
 from ..memo import per_object
 from ..types import JsonObject
 from .patterns import BUDGET, cost, options
@@ -234,7 +235,7 @@ def resolve(root: JsonObject, ref: Any) -> Any:
     return node if "/" in ref or ref == "#" else True
 
 
-_ESCAPED = re.compile("(?:%[0-9A-Fa-f]{2})+")
+_ESCAPED = late("(?:%[0-9A-Fa-f]{2})+")
 
 
 def _unescaped(found: re.Match[str]) -> str:

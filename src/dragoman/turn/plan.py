@@ -7,7 +7,6 @@ Contract: pure, and deterministic; what a stage changes so that the client shoul
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field, replace
 from typing import Any, TypeAlias, TypeVar
 
 from ..codecs import CODECS
@@ -27,7 +26,7 @@ from ..providers.families import Profile
 from ..providers.route import Route
 from ..providers.spec import Tools
 from ..providers.thinking import controls
-from ..records import dataclass
+from ..records import dataclass, field, replace
 from ..schema import definitions
 from ..types import Issue, IssueKind, Message, Request, Tool, ToolChoice
 from .capabilities import NOTHING, Refusals, signed

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 
 from ...events import Event
+from ...late import late
 from ...lenient.reader import Broken, Cut
 from ...lenient.source import Need, Source
 from ...types import IssueKind, Stop
@@ -38,10 +39,10 @@ MAX_NOTED = 1000
 """So many calls that are quoted are told of; they stand in the text, whether or not anybody says so."""
 MAX_TRIED = 30_000
 """So many are read by rows that prove little, for nothing, before an object is tried only where it names a tool."""
-NAMED = re.compile(rf'"{NAME_KEYS}"\s*:\s*"([^"\n]{{1,256}})"')
+NAMED = late(rf'"{NAME_KEYS}"\s*:\s*"([^"\n]{{1,256}})"')
 NAMED_REACH = 400
 """How far behind an object's beginning its tool is looked for then."""
-VALUE = re.compile(r"[{\[\"']")
+VALUE = late(r"[{\[\"']")
 """What a value begins with: text behind an opener of which so much was read was tried (and whether more was tried may
 depend on how much had come)."""
 

@@ -12,6 +12,8 @@ from typing import Any
 
 from .search import either
 
+CLASS = re.compile(r"\[.+\]")
+"""A sign's spellings, as `either` tells them apart from a sign."""
 CASES = re.compile(r"\[([^\W\d_]+)\]")
 """A letter in any case, as `either` spells it."""
 
@@ -49,7 +51,10 @@ def so_far(rests: set[str], cut: str = CUT) -> str:
     tree: dict[str, set[str]] = {}
     for rest in rests:
         tree.setdefault(rest[0].casefold(), set()).add(rest[1:])
-    branches = [either(c) + so_far(more, cut) for c, more in sorted(tree.items())]
+    last = [either(c) for c, more in sorted(tree.items()) if "" in more]
+    branches = [either(c) + so_far(more, cut) for c, more in sorted(tree.items()) if "" not in more]
+    if last:  # one class of characters, where a choice of them is tried one by one
+        branches.append(last[0] if len(last) == 1 else f"[{''.join(c[1:-1] if CLASS.match(c) else c for c in last)}]")
     return f"(?:{'|'.join(branches)}{cut})"
 
 

@@ -6,9 +6,8 @@ Contract: every character of what broke is told once, as text or in an issue; no
 
 from __future__ import annotations
 
-import re
-
 from ...events import IssueReported
+from ...late import late
 from ...lenient.reader import Cut
 from ...lenient.source import Need, Source, same
 from ...types import IssueKind, Stop
@@ -23,18 +22,18 @@ from .emitter import Teller
 from .markers import Table
 from .pending import written_as
 
-REST_OF_LINE = re.compile(r"[ \t\r]*\n")
-STRUCTURE = re.compile(r"[{}\[\]<>\"'`]")
+REST_OF_LINE = late(r"[ \t\r]*\n")
+STRUCTURE = late(r"[{}\[\]<>\"'`]")
 SHAPE_REACH = 200
 """Characters behind an opener that are looked at to tell a call from a word."""
-SHAPE = re.compile(r"\s*(?:[{\[]\s*(?:[\"'{\[]|\w+\s*[:=])|[\w.-]+\s*(?:[({]|</?\w|\n\s*[<{])|<[\w/|｜])")
+SHAPE = late(r"\s*(?:[{\[]\s*(?:[\"'{\[]|\w+\s*[:=])|[\w.-]+\s*(?:[({]|</?\w|\n\s*[<{])|<[\w/|｜])")
 """How a call begins behind its opener, however damaged."""
 OPENING, CLOSING = "{[", "}]"
-ELEMENT = re.compile(r"(?:\s*<(?P<name>[\w:.-]+)[^<>\n]*>)?[^<\n]*</[\w:.-]+>")
+ELEMENT = late(r"(?:\s*<(?P<name>[\w:.-]+)[^<>\n]*>)?[^<\n]*</[\w:.-]+>")
 """The rest of an element, or a whole one."""
-WORD = re.compile(r"\s*([\w.-]+)\s*")
+WORD = late(r"\s*([\w.-]+)\s*")
 CONTROL = frozenset({"<|", "<｜"})
-TOKENS = re.compile(r"\s*(?:<[|｜][^<>\s]{1,60}[|｜]>\s*)*(?:<(?:[|｜][^<>\s]{0,60})?\s*)?")
+TOKENS = late(r"\s*(?:<[|｜][^<>\s]{1,60}[|｜]>\s*)*(?:<(?:[|｜][^<>\s]{0,60})?\s*)?")
 """Control tokens, the last of them perhaps cut."""
 
 

@@ -8,13 +8,13 @@ not run is told of.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from json import dumps
 from typing import NamedTuple, TypeAlias
 
 from ...events import CallDelta, CallDoubted, CallEnded, CallStarted, Event, IssueReported
+from ...late import late
+from ...records import replace
 from ...types import Issue, IssueKind, Tier, ToolCall
 from ..judge import hints
 from ..judge.candidate import Draft, spelling
@@ -452,9 +452,9 @@ def _opens_midline(text: str) -> bool:
 
 
 FENCED = "a fenced block"
-MIDLINE_FENCE = re.compile(r"\S[^\n]*(?:`{3}|~{3})[\w-]*[ \t]*\r?\n\s*\Z")
+MIDLINE_FENCE = late(r"\S[^\n]*(?:`{3}|~{3})[\w-]*[ \t]*\r?\n\s*\Z")
 """A fence that opens behind words on its line: what stands in it is no plain object, as a habit may be of those."""
-SAME_LINE = re.compile(r"[ \t]*[,;:.]?[ \t]*[^\W\d_]")
+SAME_LINE = late(r"[ \t]*[,;:.]?[ \t]*[^\W\d_]")
 """Words that go on on the same line."""
 
 

@@ -19,6 +19,7 @@ from json.encoder import encode_basestring
 from typing import Any, TypeAlias
 
 from ...events import CallDelta, Event, LooseCall, LooseReasoning, LooseText, ReasoningDelta, TextDelta
+from ...late import late
 from ...lenient.source import Source, Tap
 from ..judge.candidate import Draft
 from ..judge.declared import HEAD, Declared
@@ -37,7 +38,7 @@ MOST = 128
 """Pieces after which a run is noted: what nobody reads back need not be kept."""
 ANY = re.compile("").search
 """Stops at any text."""
-HALF_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{0,3})?")
+HALF_ESCAPE = late(r"\\(?:u[0-9a-fA-F]{0,3})?")
 RAW_STOP = r"[<&\ud800-\udfff]|\n\Z"
 """What ends a raw value's run besides its own marks: tags, entities, half characters, a line's end at the end."""
 

@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any, TypeAlias
 
+from ...late import late
 from ...lenient.source import finder
 from ..reading.call import CALL_NAME, MAX_NAME
 from ..reading.compiled import Row
@@ -37,7 +38,7 @@ FENCED = r"|(?:`{3,}+|~{3,}+)[\w-]*+[ \t]*+\n\s*+[\[{]|(?s:[`~].{0,40}\Z)"
 Look: TypeAlias = Callable[[str, int], object]
 NAMED = (JsonArgs, TaggedArgs, BraceArgs, ElementArgs, YamlArgs, TextArgs)
 """Notations whose readers begin with the tool's name in its markup."""
-ONE_WORD = re.compile(r"\(\?P<name>(\[\^?[^\]]+\])\+\)")
+ONE_WORD = late(r"\(\?P<name>(\[\^?[^\]]+\])\+\)")
 """A `tool_re` that is a class of characters and nothing else."""
 
 
@@ -75,21 +76,21 @@ class Unlike:
         ends: Sequence[str] = (),
     ) -> None:
         self.kind: LeadKind = (head, cut, tuple(marks), reach, word, tuple(ends))
-        self._head = re.compile(head).match
-        self._soon = re.compile(cut).match
+        self._head, self._soon = late(head), late(cut)
         self._marks, self._reach, self._ends = _shortest(marks), reach, _shortest(ends)
-        self._word = re.compile(rf"\s*+{word}").match if word else None
+        self._word = late(rf"\s*+{word}") if word else None
 
     def __call__(self, text: str, pos: int) -> bool:
-        head = self._head(text, pos)
+        head = self._head.match(text, pos)
         if head is None:
-            return self._soon(text, pos) is None
+            return self._soon.match(text, pos) is None
         start = head.end()
         end = start + self._reach
         if not self._marks or end > len(text):
             return False
-        if self._word is not None and self._word(text, start) is None and not _holds(text, self._ends, start, end):
-            return True
+        if self._word is not None and self._word.match(text, start) is None:
+            if not _holds(text, self._ends, start, end):
+                return True
         return not _holds(text, self._marks, start, end)
 
 

@@ -8,17 +8,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from copy import copy
-from dataclasses import field, fields, replace
 from functools import cached_property, lru_cache
 
 from ...late import late
 from ...lenient.source import prefixes_of
-from ...records import dataclass
+from ...records import dataclass, field, field_names, replace
 from ..reading.compiled import Form, Row
 from ..reading.named import leads
 from ..reading.segments import segmented
 from ..spec import Dialect, JsonCall, Place, Route, Segments, Strength
-from .choices import parted, so_far, soon, trie
+from .choices import parted, so_far, soon
+from .marks_at import MarksAt
 from .passing import Passing
 from .search import Anchored, anchored
 from .stops import Stops
@@ -122,10 +122,14 @@ class Table(Marks):
     run_source: str
     named_first: tuple[Form, ...]
     named_inline: tuple[Form, ...]
-    marker: re.Pattern[str]
-    prefixes: frozenset[str]
+    marker: MarksAt
     longest: int
     derived: dict[tuple[str, ...], Table] = field(default_factory=dict)
+
+    @cached_property
+    def prefixes(self) -> frozenset[str]:
+        """Each beginning of each mark, and the marks."""
+        return prefixes_of(self.every())
 
     @cached_property
     def lead_signs(self) -> tuple[Anchored, ...]:
@@ -309,7 +313,7 @@ def addressed_table(base: Table) -> Table:
     found = base.derived.get(ADDRESSED)
     if found is None:
         rows = {m: tuple(map(_addressed, rows)) for m, rows in base.rows.items()}
-        marks = Marks(**{f.name: getattr(base, f.name) for f in fields(Marks)})
+        marks = Marks(**{name: getattr(base, name) for name in field_names(Marks)})
         found = base.derived[ADDRESSED] = _build(replace(marks, rows=rows))
     return found
 
@@ -330,14 +334,13 @@ FENCED = ("fenced",)
 
 def _build(marks: Marks) -> Table:
     every = marks.every()
-    ordered = sorted(every, key=len, reverse=True)
     inline, at_line = _leads(every - marks.line), _leads(every & marks.line)
     named, lines = leads(tuple(marks.inline), line=False), leads(tuple(marks.forms.keys() - marks.inline), line=True)
-    anywhere, begun = [*_begun(every - marks.line), *named], [*_begun(every & marks.line), *lines]
+    anywhere, begun = [*_begun(every - marks.line, NEAR), *named], [*_begun(every & marks.line, NEAR), *lines]
     first = parted(begun)
     calm = parted(begun, {FENCE[0]: f"(?!{_plain_fence(every, first)})"}) if _has_plain(marks) else first
     return Table(
-        **{f.name: getattr(marks, f.name) for f in fields(Marks)},
+        **{name: getattr(marks, name) for name in field_names(Marks)},
         lead=re.compile("|".join(anywhere) or r"(?!)"),
         line_lead=re.compile(_on_line(first)),
         calm_source=_on_line(calm),
@@ -345,9 +348,8 @@ def _build(marks: Marks) -> Table:
         run_source="|".join((*anywhere, r"\n")),
         named_first=tuple(marks.forms),
         named_inline=tuple(f for f in marks.forms if f in marks.inline),
-        marker=re.compile(trie(ordered) or r"(?!)", re.IGNORECASE),
-        prefixes=prefixes_of(ordered),
-        longest=max(map(len, ordered), default=1),
+        marker=MarksAt(every),
+        longest=max(map(len, every), default=1),
     )
 
 
@@ -366,7 +368,7 @@ def _plain_fence(every: frozenset[str], first: str) -> str:
 
     It holds nothing of which anything is told, and asks nothing: whoever looks at it may as well pass it.
     """
-    first = "|".join((first, *_begun(frozenset(mark for mark in every if mark[0] in PLAIN))))
+    first = "|".join((first, *_begun(frozenset(mark for mark in every if mark[0] in PLAIN), NEAR)))
     words = re.escape(PLAIN)
     tags = "|".join(re.escape(mark[len(FENCE) :]) for mark in sorted(every) if mark.startswith(FENCE) and mark != FENCE)
     return rf"```(?!(?i:{tags or '`'}))[\w+#.-]{{0,120}}+[ \t]{{0,40}}+\r?\n\s*+(?:(?=[\w{words}])(?!{first})|```[\w-]*+[ \t]*+\n\s*+[^\[{{\s])"
@@ -374,7 +376,7 @@ def _plain_fence(every: frozenset[str], first: str) -> str:
 
 def openings(t: Table) -> re.Pattern[str]:
     """A pattern for a character that may begin an opener of any row, wherever on a line it stands."""
-    return re.compile("|".join((*_begun(frozenset(t.rows)), *leads(tuple(t.forms), line=False))))
+    return re.compile("|".join((*_begun(frozenset(t.rows), NEAR), *leads(tuple(t.forms), line=False))))
 
 
 def _on_line(first: str) -> str:
@@ -395,6 +397,9 @@ LOOK = 6
 """How far is looked behind a character before it is taken for a marker's first: half of all words hold an `f` or an `h`."""
 
 
+NEAR = 3
+"""How far where few places are looked at: in short texts, and where lines begin.  Half of a pattern is its last signs,
+and those of all marks take as long to compile as a page to read."""
 WAIT = 24
 """How far where the marker's first characters are waited for rather than read: a word of prose begins like a phrase."""
 
@@ -416,7 +421,7 @@ def _begun(markers: frozenset[str], look: int = LOOK, *, taken: bool = False) ->
 LETTERS, CAPITALS = "A-Za-z", "A-Z"
 """What glues a word to the one before it; a language written without spaces, or in another script, does not, and a
 capital behind a small letter begins a word."""
-LETTER, GLUED = re.compile(f"[{LETTERS}]"), re.compile(f"[{LETTERS}][a-z]|[{CAPITALS}]{{2}}")
+LETTER, GLUED = late(f"[{LETTERS}]"), late(f"[{LETTERS}][a-z]|[{CAPITALS}]{{2}}")
 
 
 def _alone(first: str) -> str:

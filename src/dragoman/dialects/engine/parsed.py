@@ -6,11 +6,10 @@ Knows calls, issues and their places in the source; nothing of how they were fou
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import field
 
 from ...display import Displayed, Piece, marked
 from ...events import Assembler, Event
-from ...records import dataclass
+from ...records import dataclass, field
 from ...types import (
     Issue,
     IssueKind,

@@ -20,6 +20,7 @@ from typing import Any
 
 from ...errors import UsageError
 from ...events import Event, Reclassified
+from ...late import late
 from ...lenient.source import Need, Source
 from ...types import IssueKind
 from ..judge.provenance import ShownText
@@ -39,9 +40,9 @@ from .scanner import Scanner
 from .told_text import APART
 from .turns import Turns
 
-AFTER_THOUGHT = re.compile(r"[ \t]*(?:\r?\n|\Z|[<\[])")
+AFTER_THOUGHT = late(r"[ \t]*(?:\r?\n|\Z|[<\[])")
 BOM = "\ufeff"
-NAMED = re.compile(rf"\s*\{{\s*\"{NAME_KEYS}\"")
+NAMED = late(rf"\s*\{{\s*\"{NAME_KEYS}\"")
 MAX_NAMED = 60
 TOO_MANY = "the text holds more marks or calls than any answer; from here on none is read"
 

@@ -7,16 +7,17 @@ Contract: a fence that passes is one that `fences.py` would find to be text, and
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 
+from ...late import late
 from ..reading.compiled import Row
 from .lookahead import untried
+from .marks_at import MarksAt
 from .stops import Fate, Stops
 
 MAX_INFO = 200
 """A fence's info line is not longer."""
-LINES = re.compile(r"(`{3,})([^`\n]*)(?:(\n)[ \t\r\n\f\v\u00a0\ufeff]*)?")
+LINES = late(r"(`{3,})([^`\n]*)(?:(\n)[ \t\r\n\f\v\u00a0\ufeff]*)?")
 """A fence's first line, and the white space behind it."""
 SIGN, RUN = "`", 3
 """The sign of fences that may pass, and how many make one."""
@@ -30,7 +31,7 @@ class Passing:
     __slots__ = ("_looks", "_marker", "_stops", "sign")
 
     def __init__(
-        self, rows: Mapping[str, tuple[Row, ...]], fences: frozenset[str], marker: re.Pattern[str], stops: Stops
+        self, rows: Mapping[str, tuple[Row, ...]], fences: frozenset[str], marker: MarksAt, stops: Stops
     ) -> None:
         self._marker, self._stops = marker, stops
         looks = [None if row.strong else untried(row) for row in rows.get(SIGN * RUN, ())]

@@ -5,11 +5,10 @@ Knows what it waits for; decides nothing.
 
 from __future__ import annotations
 
-from dataclasses import field
 from enum import StrEnum
 
 from ...events import Event
-from ...records import dataclass
+from ...records import dataclass, field
 from ..judge.boxes import Quote, Standing
 from ..judge.candidate import Draft
 from ..judge.evidence import Mark

@@ -175,6 +175,7 @@ ALIKE = {"i": "\u0130\u0131", "k": "\u212a", "s": "\u017f", "\u00e5": "\u212b"}
 @lru_cache(maxsize=1024)
 def either(sign: str) -> str:
     """A pattern for the sign in any case.  A class of characters is ruled out by one look; `(?i:x)` must be tried."""
-    spelt = {sign, sign.lower(), sign.upper(), *ALIKE.get(sign.lower(), "")}
-    alike = sorted(c for c in spelt if len(c) == 1 and re.fullmatch(f"(?i:{re.escape(sign)})", c))
+    alike = sorted({sign, sign.lower(), sign.upper(), *ALIKE.get(sign.lower(), "")})
+    if not sign.isascii():  # whose other case may be of two signs, or no case of it for `re`
+        alike = [c for c in alike if len(c) == 1 and re.fullmatch(f"(?i:{re.escape(sign)})", c)]
     return re.escape(sign) if len(alike) == 1 else f"[{''.join(map(re.escape, alike))}]"

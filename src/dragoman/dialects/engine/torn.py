@@ -7,9 +7,8 @@ exactly one of text and issues.
 
 from __future__ import annotations
 
-import re
-
 from ...events import IssueReported
+from ...late import late
 from ...lenient.source import Source
 from ...types import IssueKind, Stop
 from ..judge.judge import unreadable
@@ -18,7 +17,7 @@ from .emitter import Teller
 from .markers import Table
 from .told_text import APART
 
-CLOSER_BEGUN = re.compile(r"\s*((?:</|<[|｜]|\[/)\S*)\Z")
+CLOSER_BEGUN = late(r"\s*((?:</|<[|｜]|\[/)\S*)\Z")
 CONTROL = frozenset({"<|", "<｜"})
 MIN_TORN = 3
 """So much of a mark is no prose."""

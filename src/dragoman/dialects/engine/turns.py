@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 
+from ...late import late
 from ...lenient.source import Need, Source
 from ...types import IssueKind
 from .emitter import Teller
@@ -17,16 +18,16 @@ from .told_text import APART
 
 ASSISTANT = frozenset({"assistant", "model", "chatbot"})
 """Roles in a leaked turn header that are the model's own."""
-ROLE = re.compile(
+ROLE = late(
     r"\s{0,2}(?:<[|｜])?(?P<role>assistant|model|chatbot|user|human|system|tools?|function|ipython|developer|environment"
     r"|observation)(?![a-z])(?!_(?!token))",
     re.IGNORECASE,
 )
 """Whose turn a mark opens."""
-TURN_ENDS = re.compile(r"[ \t\r]*(?:\n|\Z|<)")
-IN_SENTENCE = re.compile(r"[ \t]+\w|[.,;:!?)\"'`*\]]")
+TURN_ENDS = late(r"[ \t\r]*(?:\n|\Z|<)")
+IN_SENTENCE = late(r"[ \t]+\w|[.,;:!?)\"'`*\]]")
 """What stands behind a role, or a role's own mark, that is spoken of."""
-OBJECT = re.compile(r"\s*\{\s*[\"']")
+OBJECT = late(r"\s*\{\s*[\"']")
 """What stands behind a mark of turns that names nobody: nobody's turn begins with an object."""
 
 

@@ -8,15 +8,14 @@ times.
 
 from __future__ import annotations
 
-import re
-
+from ...late import late
 from ..judge.quotation import Context
 
 BLOCK = 1_000_000
 """Characters by which the text is cut."""
 MOST_VISIBLE = 2 * BLOCK
 """Characters that are kept; of more than that, the last block and what was begun of the next."""
-BLANK_LINE = re.compile(r"\n[ \t\r]*\n")
+BLANK_LINE = late(r"\n[ \t\r]*\n")
 NEAR = 10_000
 """Characters behind a block's end in which a blank line is looked for."""
 

@@ -84,8 +84,8 @@ SHORT = frozenset({Quote.SPAN, Quote.MARKS})
 """Quotations that a longer text closes no more, and whose closer must be seen to its end."""
 
 ENDS = {
-    Quote.FENCE: re.compile(r"\n(?=[ \t\r]*(?:`{3}|~{3}|\Z))"),
-    Quote.ANSWER: re.compile(r'"|\n[ \t\r]*\n'),
+    Quote.FENCE: late(r"\n(?=[ \t\r]*(?:`{3}|~{3}|\Z))"),
+    Quote.ANSWER: late(r'"|\n[ \t\r]*\n'),
 }
 """What may end a quotation that quotes whatever stands in it, where that is not the line's end."""
 LINE_END = late(r"\n")

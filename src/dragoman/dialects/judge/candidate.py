@@ -9,11 +9,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
-from dataclasses import field
 from typing import Any
 
 from ...late import late
-from ...records import dataclass
+from ...records import dataclass, field
 from ...schema.validation import ANYTHING, Shape
 from ...types import Edit, Issue, IssueKind, Report, Tier, Tool, Verdict
 from .rules import Decision, Outcome

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from ...errors import nearest
 from ...jsontext import dumps
 from ...late import late
 from ...lenient.reader import Broken, Repeated
+from ...records import replace
 from ...schema.validation import ANYTHING, Fault, Shape, faults, shape
 from ...types import Edit, Issue, IssueKind, Tool
 from .candidate import Draft

@@ -153,7 +153,7 @@ def _seen(text: str) -> str:
 
 
 def _lines(pattern: str) -> Callable[[str], str]:
-    prefix = re.compile(rf"^(?:{pattern})", re.MULTILINE)
+    prefix = late(rf"^(?:{pattern})", re.MULTILINE)
     return lambda text: prefix.sub("", text)
 
 

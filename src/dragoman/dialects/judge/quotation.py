@@ -68,7 +68,7 @@ CALM = late(
     re.IGNORECASE,
 )
 """Text on one line after which nothing is open that was not before: what it opens it closes."""
-IN_FENCE, IN_SPAN = re.compile(r"[^\n]*+"), re.compile(rf"(?:[^`\n<]++|{NO_TAG})*+", re.IGNORECASE)
+IN_FENCE, IN_SPAN = late(r"[^\n]*+"), late(rf"(?:[^`\n<]++|{NO_TAG})*+", re.IGNORECASE)
 IN_MARKS = late(r"(?:[^\n`<\"\\&\[]++|(?<=\s)\")*+")
 ANSWER_BARE = late(r"[\s\d,:.+\-eEtrufalsn]*+")
 ANSWER_OPENS = late(r"[{\[]*+")

@@ -20,7 +20,7 @@ from .call import MAX_NAME, Attempt, Mismatch
 from .raw_values import MAX_REREAD, UNCLEAR
 
 ATTRIBUTE = late(r"\s*([\w:.-]+)\s*=\s*")
-INNER = {quote: re.compile(rf"(?:[^{quote}\\]*+{quote}(?![\s/>]|\Z))++") for quote in ("'", '"')}
+INNER = {quote: late(rf"(?:[^{quote}\\]*+{quote}(?![\s/>]|\Z))++") for quote in ("'", '"')}
 """Text with quotes in it, each with a sign behind it that no attribute's end has."""
 OWN = ("id", "type")
 """The call's own attributes, unless a tool that is given no arguments otherwise wants them."""

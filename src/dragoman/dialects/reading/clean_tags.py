@@ -13,6 +13,7 @@ from collections.abc import Collection
 from functools import lru_cache
 from typing import NamedTuple
 
+from ...late import late
 from ...lenient.source import SPACE
 from ...schema.validation import Shape, shape
 from ..spec import TaggedArgs, Typing
@@ -24,7 +25,7 @@ SIGN = "<"
 """Every mark of these rows holds it, so a value without it holds none."""
 NAME = r"[\w.-]{1,128}"
 SCALARS = frozenset({"integer", "number", "boolean"})
-SCALAR = re.compile(r"-?\d{1,15}|true|false")
+SCALAR = late(r"-?\d{1,15}|true|false")
 """Values that are not text and that every reader takes for the same."""
 
 

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import replace
 from typing import TypeAlias
 
+from ...late import late
+from ...records import replace
 from ..spec import Dialect, JsonCall, Listing, Place, Span, Strength, TaggedArgs
 from .nesting import Nesting
 
@@ -56,7 +57,7 @@ class Row:
         self.tool_open, self.tool_close = _bare(d.tool.open), _bare(d.tool.close, newline=True)
         self.body_open, self.body_close = _bare(d.body.open), _bare(d.body.close)
         self.between: Marks = _bare(d.between)
-        self.preface: re.Pattern[str] | None = re.compile(d.preface, re.DOTALL) if d.preface else None
+        self.preface: re.Pattern[str] | None = late(d.preface, re.DOTALL) if d.preface else None
         closers = (close.lstrip(">") for close in self.call_close)
         self.pair_close: Marks = tuple(close for close in closers if close.startswith("</"))
         self.closer_needed: bool = bool(d.call.close and d.call.close[0]) and bool(self.call_open or self.tool_open)
@@ -165,8 +166,10 @@ def _plain(spellings: tuple[str, ...]) -> tuple[str, ...]:
 
 def _bare(spellings: tuple[str, ...], *, newline: bool = False) -> tuple[str, ...]:
     """Spellings without the white space at their ends; one that is nothing else stays only as a line end."""
+    if not spellings:
+        return ()
     return _once(tuple(s.strip() or ("\n" if newline and "\n" in s else "") for s in spellings))
 
 
 def _once(marks: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(m for m in marks if m))
+    return tuple(filter(None, dict.fromkeys(marks))) if marks else ()

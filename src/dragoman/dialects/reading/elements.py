@@ -9,13 +9,12 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Callable
-from dataclasses import field
 from typing import Any
 
 from ...late import late
 from ...lenient.reader import Broken, Cut
 from ...lenient.source import Need
-from ...records import dataclass
+from ...records import dataclass, field
 from ...schema.validation import ANYTHING, Shape
 from ...types import Edit
 from ..judge.candidate import Draft
@@ -40,7 +39,7 @@ LEGAL = late(r"[\w\s/]")
 CLOSE = late(r"/\s*(?P<key>[\w][\w:.-]*)\s*>")
 CDATA = late(r"!\[CDATA\[(.*?)\]\]>", re.S)
 NO_TAG = late(r"[^<]*+<[^<>\"']*+(?:<|\Z)")
-NO_TAGS = re.compile(r"(?:[^<]*+<(?=[^<>\"']*+<))++")
+NO_TAGS = late(r"(?:[^<]*+<(?=[^<>\"']*+<))++")
 """Angle brackets that open no tag: another follows before one closes."""
 ITEMS = frozenset({"item"})
 

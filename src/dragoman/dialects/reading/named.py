@@ -211,16 +211,20 @@ def named_rows(names: Declared, forms: Mapping[Form, tuple[Row, ...]], src: Sour
     return tuple(found)
 
 
+SOON = 4
+"""So many signs of a mark beside a name are looked at for where one may stand; longer patterns cost more than they save."""
+
+
 @lru_cache(maxsize=256)
 def leads(forms: tuple[Form, ...], *, line: bool, taken: bool = False) -> tuple[str, ...]:
     """Patterns of one character each that may begin one of these forms; on a `line` of its own, or anywhere.
 
     Of a name, `HEAD` characters may be `taken`.
     """
-    found = [_begins(before) for before in sorted({before for before, _ in forms if before})]
+    found = list(dict.fromkeys(_begins(before) for before in sorted({before for before, _ in forms if before})))
     behind = sorted({b for before, b in forms if not before})
     if behind:
-        tails = "|".join(_tail(b) for b in behind)
+        tails = "|".join(dict.fromkeys(_tail(b if taken else b[:SOON]) for b in behind))
         soon = "".join(sorted({c for b in behind for c in ((b[0], b[0].swapcase()) if b else "\r\n")}))
         behind_word = rf"[\w.\-:/$@\\]{{0,{MAX_WORD}}}+"
         begun = rf"[\w.\-:/$@]{{0,{HEAD - 1}}}+" if taken else ""
@@ -231,8 +235,8 @@ def leads(forms: tuple[Form, ...], *, line: bool, taken: bool = False) -> tuple[
 
 def _begins(before: str) -> str:
     """A pattern for the first character of what stands before a name, with the rest of it, or what there is, behind."""
-    rest = rf"(?:[{SIGNS}]|\Z)"
-    for c in reversed(before[1:]):
+    rest = rf"(?:[{SIGNS}]|\Z)" if len(before) <= SOON else ""
+    for c in reversed(before[1:SOON]):
         rest = rf"(?:{re.escape(c)}{rest}|\Z)"
     return rf"{re.escape(before[0])}(?={rest})"
 

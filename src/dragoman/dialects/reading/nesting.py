@@ -39,7 +39,7 @@ class Nesting:
     def _level(self, level: str, openers: Iterable[str], closers: Iterable[str]) -> frozenset[str]:
         kinds = set()
         for closer in closers:
-            tag = TAG_CLOSER.match(closer)
+            tag = TAG_CLOSER.match(closer) if closer.startswith("</") else None
             kind = self.closes.setdefault(closer, tag["name"] if tag else level)
             kinds.add(kind)
             if tag:
