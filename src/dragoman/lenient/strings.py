@@ -8,10 +8,8 @@ This module does not know about objects, schemas or tools; `reader.py` reads val
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from functools import lru_cache
 from json.encoder import encode_basestring
-from typing import TypeAlias
 
 from ..late import late
 from ..records import dataclass

@@ -88,10 +88,9 @@ class Unlike:
         end = start + self._reach
         if not self._marks or end > len(text):
             return False
-        if self._word is not None and self._word.match(text, start) is None:
-            if not _holds(text, self._ends, start, end):
-                return True
-        return not _holds(text, self._marks, start, end)
+        if self._word is None or self._word.match(text, start) is not None or _holds(text, self._ends, start, end):
+            return not _holds(text, self._marks, start, end)
+        return True
 
 
 def _holds(text: str, marks: Sequence[str], start: int, end: int) -> bool:

@@ -212,7 +212,7 @@ def named_rows(names: Declared, forms: Mapping[Form, tuple[Row, ...]], src: Sour
 
 
 SOON = 4
-"""So many signs of a mark beside a name are looked at for where one may stand; longer patterns cost more than they save."""
+"""So many signs of a mark beside a name are looked at for where one may stand: longer patterns take long to compile."""
 
 
 @lru_cache(maxsize=256)
