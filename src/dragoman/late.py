@@ -1,4 +1,4 @@
-"""What is made when it is first asked for: regular expressions, and the names that a package shows.
+"""What is made when it is first asked for: regular expressions, functions of rare use, the names that a package shows.
 
 Most texts need few of the patterns, and compiling all was a third of what the first parse of a process cost; whoever
 wants one name of a package need not load what stands behind the others.  Knows `re` and importing, nothing of what is
@@ -35,6 +35,25 @@ class _Late:
 def late(source: str, flags: int = 0) -> re.Pattern[str]:
     """The pattern of `source`, compiled when it is first asked; for patterns that most texts do not need."""
     return cast("re.Pattern[str]", _Late(source, flags))
+
+
+class _LateCall:
+    """Stands for a function; the first call loads the module that holds it."""
+
+    def __init__(self, module: str, name: str, beside: str) -> None:
+        self._module, self._name, self._package = module, name, beside.rpartition(".")[0]
+        self._found: Callable[..., Any] | None = None
+
+    def __call__(self, *given: Any, **named: Any) -> Any:
+        found = self._found
+        if found is None:
+            found = self._found = getattr(import_module(self._module, self._package), self._name)
+        return found(*given, **named)
+
+
+def late_call(module: str, name: str, beside: str = "") -> Callable[..., Any]:
+    """The function `name` of a module (`beside` this one, if it begins with a dot), loaded when it is first called."""
+    return _LateCall(module, name, beside)
 
 
 def late_names(package: str, face: Mapping[str, str]) -> Callable[[str], Any]:

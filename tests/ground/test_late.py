@@ -10,7 +10,7 @@ from importlib import import_module
 import pytest
 
 import dragoman
-from dragoman.late import _Late, late
+from dragoman.late import _Late, _LateCall, late, late_call
 
 EXTRAS = {"psycopg", "redis"}
 """Packages of which some modules are, and that need not be installed."""
@@ -48,3 +48,15 @@ def test_a_broken_pattern_fails_when_it_is_asked_and_every_one_of_ours_is_sound(
     assert len(ours) > 50
     for each in ours:
         each.search("")
+
+
+def test_a_late_function_is_loaded_when_it_is_called_and_every_one_of_ours_is_there() -> None:
+    assert late_call("html", "unescape")("&lt;") == "<"
+    assert late_call(".jsontext", "dumps", "dragoman.late")([1]) == "[1]"
+    for module in pkgutil.walk_packages(dragoman.dialects.__path__, "dragoman.dialects."):
+        import_module(module.name)
+    gc.unfreeze()
+    ours = [each for each in gc.get_objects() if type(each) is _LateCall]
+    assert len(ours) > 8
+    for each in ours:
+        assert callable(getattr(import_module(each._module, each._package), each._name))

@@ -16,11 +16,11 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from ..errors import UsageError
+from ..late import late_call
 from ..memo import per_object
 from ..records import dataclass
-from ..types import JsonObject, Tool
+from ..types import Edit, JsonObject, Tool
 from .acceptance import Accepts, acceptor
-from .coercion import coerce, read_text
 from .patterns import GAVE_UP, affordable, options
 from .shape import ALIASES, ANYTHING, KINDS, Shape, child, kind_of, nests_deeper, resolve, shape
 from .vocabulary import LISTS, MAPS, SINGLES, holds_schemas, over_schemas
@@ -33,6 +33,11 @@ __all__ = [
 _MOST_FAULTS = 100  # a list of a million wrong items is one mistake, not a million
 _DEEPEST = 200  # jsonschema_rs gives up at 255
 _LONGEST_MESSAGE = 300
+
+
+coerce: Callable[..., tuple[Any, list[Edit]]] = late_call(".coercion", "coerce", __name__)
+read_text: Callable[[str, Shape], tuple[Any, Edit | None]] = late_call(".coercion", "read_text", __name__)
+"""Most values are what was asked for; whoever never coerces any need not load a parser of Python."""
 
 
 @dataclass(frozen=True, slots=True)

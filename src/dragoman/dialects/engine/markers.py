@@ -6,11 +6,10 @@ Knows rows and marker spellings; does not read text, and no tool.  Tables are ca
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
-from copy import copy
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property, lru_cache
 
-from ...late import late
+from ...late import late, late_call
 from ...lenient.source import prefixes_of
 from ...records import dataclass, field, field_names, replace
 from ..reading.compiled import Form, Row
@@ -161,6 +160,11 @@ class Table(Marks):
         """The same, and in either case the first of what stands before declared names."""
         named = {sign for before, _ in self.forms if before for sign in (before[0].lower(), before[0].upper())}
         return self.heads | named
+
+    @cached_property
+    def letters(self) -> frozenset[str]:
+        """Letters that marks begin with, in either case."""
+        return frozenset(sign for mark in self.every() if mark[0].isalpha() for sign in (mark[0], mark[0].upper()))
 
     @cached_property
     def begun(self) -> tuple[str, ...]:
@@ -318,11 +322,14 @@ def addressed_table(base: Table) -> Table:
     return found
 
 
+_copy: Callable[[Row], Row] = late_call("copy", "copy")
+
+
 def _addressed(row: Row) -> Row:
     segments = row.dialect.segments
     if segments is None or all(to is not Route.CALLS for _, to in segments.routes):
         return row
-    weaker = copy(row)
+    weaker = _copy(row)
     weaker.strong, weaker.place, weaker.addressed = False, Place.WHOLE, True
     return weaker
 
@@ -334,15 +341,17 @@ FENCED = ("fenced",)
 
 def _build(marks: Marks) -> Table:
     every = marks.every()
-    inline, at_line = _leads(every - marks.line), _leads(every & marks.line)
+    inside, letters = every - marks.line, frozenset(mark for mark in every if LETTER.match(mark))
+    inline, at_line = _leads(inside), _leads(every & marks.line)
     named, lines = leads(tuple(marks.inline), line=False), leads(tuple(marks.forms.keys() - marks.inline), line=True)
-    anywhere, begun = [*_begun(every - marks.line, NEAR), *named], [*_begun(every & marks.line, NEAR), *lines]
+    anywhere = [*_begun(inside - letters, NEAR), *_begun(inside & letters), *named]
+    begun = [*_begun(every & marks.line, NEAR), *lines]
     first = parted(begun)
     calm = parted(begun, {FENCE[0]: f"(?!{_plain_fence(every, first)})"}) if _has_plain(marks) else first
     return Table(
         **{name: getattr(marks, name) for name in field_names(Marks)},
-        lead=re.compile("|".join(anywhere) or r"(?!)"),
-        line_lead=re.compile(_on_line(first)),
+        lead=late("|".join(anywhere) or r"(?!)"),
+        line_lead=late(_on_line(first)),
         calm_source=_on_line(calm),
         any_lead=late("|".join([*([f"[{inline}{at_line}]"] if inline or at_line else []), *named, *lines]) or r"(?!)"),
         run_source="|".join((*anywhere, r"\n")),
@@ -398,8 +407,8 @@ LOOK = 6
 
 
 NEAR = 3
-"""How far where few places are looked at: in short texts, and where lines begin.  Half of a pattern is its last signs,
-and those of all marks take as long to compile as a page to read."""
+"""How far behind a sign where few places are looked at: in short texts, and where lines begin.  Half of a pattern is its
+last signs, and those of all marks take as long to compile as a page to read."""
 WAIT = 24
 """How far where the marker's first characters are waited for rather than read: a word of prose begins like a phrase."""
 

@@ -18,28 +18,27 @@ HEAD = 3
 class MarksAt:
     """Asked where one of `marks` may stand; it answers as a pattern of all of them would."""
 
-    __slots__ = ("_by_head",)
+    __slots__ = ("_by_head", "_patterns")
 
     def __init__(self, marks: Iterable[str]) -> None:
         folded = {mark.casefold() for mark in marks}
         short = [mark for mark in folded if len(mark) < HEAD]
-        found: dict[str, list[str]] = {mark[0]: [] for mark in short}  # where none that is longer stands
+        self._patterns: dict[str, re.Pattern[str]] = {}
+        self._by_head: dict[str, list[str]] = {mark[0]: [] for mark in short}  # where none that is longer stands
         for mark in folded:
             if len(mark) >= HEAD:
-                found.setdefault(mark[:HEAD], []).append(mark)
-        for head, alike in found.items():
+                self._by_head.setdefault(mark[:HEAD], []).append(mark)
+        for head, alike in self._by_head.items():
             alike += [mark for mark in short if mark.startswith(head) or head.startswith(mark)]
-        self._by_head: dict[str, list[str] | re.Pattern[str]] = {**found}
 
     def match(self, text: str, pos: int = 0) -> re.Match[str] | None:
         """The mark that stands here."""
         head = text[pos : pos + HEAD].casefold()
-        found = self._by_head.get(head)
-        if found is None:
+        if head not in self._by_head:
             head = head[:1]
-            found = self._by_head.get(head)
-            if found is None:
+            if head not in self._by_head:
                 return None
-        if isinstance(found, list):
-            found = self._by_head[head] = re.compile(trie(found), re.IGNORECASE)
-        return found.match(text, pos)
+        pattern = self._patterns.get(head)
+        if pattern is None:
+            pattern = self._patterns[head] = re.compile(trie(self._by_head[head]), re.IGNORECASE)
+        return pattern.match(text, pos)

@@ -51,5 +51,5 @@ class PlainTexts(NamedTuple):
             not sign.isascii()
             or sign in table.signs
             or begins_word(self.names, text, at)
-            or table.marker.match(text, at) is not None
+            or (sign in table.letters and table.marker.match(text, at) is not None)
         )

@@ -125,7 +125,7 @@ class Scanner:
             return not self._trial.passes(at)
         if not sign.isascii() or sign in t.signs or begins_word(self._names, buf, at):
             return True
-        return t.marker.match(buf, at) is not None
+        return sign in t.letters and t.marker.match(buf, at) is not None
 
     def _named_marker(self, t: Table, at: int, *, first: bool) -> str | None:
         """The opener with a declared name that stands here, "" for none; None where more text must tell."""

@@ -12,7 +12,6 @@ remembered.  What there was no time to read holds a call if it holds its name an
 
 from __future__ import annotations
 
-import html
 import json
 import re
 from bisect import bisect_left
@@ -20,7 +19,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Literal, NamedTuple, Self, TypeAlias
 
-from ...late import late
+from ...late import late, late_call
 from ...memo import Recent
 from ...records import dataclass
 
@@ -144,8 +143,11 @@ def _strings(text: str) -> str:
     return "\n\n".join(_unescape(found[1]) for found in STRING.finditer(text) if len(found[1]) >= SHORTEST)
 
 
+_html_text: Callable[[str], str] = late_call("html", "unescape")
+
+
 def _unentity(text: str) -> str:
-    return html.unescape(text) if "&" in text else text
+    return _html_text(text) if "&" in text else text
 
 
 def _seen(text: str) -> str:

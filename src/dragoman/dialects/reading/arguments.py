@@ -9,12 +9,11 @@ written while it arrives, every other when it is whole.
 
 from __future__ import annotations
 
-import html
 import json
 from collections.abc import Callable, Collection
 from typing import Any
 
-from ...late import late
+from ...late import late, late_call
 from ...lenient.reader import Broken, Cut, Repeated, decoded, escaped, mend, quoted
 from ...schema.validation import Shape, coerce, read_text
 from ...types import Edit
@@ -29,6 +28,8 @@ ELEMENT = late(r"\s*<([\w.:-]{1,64})>([^<]*)</\1>\s*")
 MARKDOWN = late(r"\\([_*~`])")
 """A sign that Markdown would read, escaped."""
 NO_KEY = late(r"[<>\"'`\r\n]")
+html_text: Callable[[str], str] = late_call("html", "unescape")
+"""Text in which entities stand for characters, read."""
 ENTITY = late(r"&(?:lt|gt|amp|quot|apos|#\d{1,7}|#[xX][0-9a-fA-F]{1,6});")
 ECHO = frozenset({"type", "required", "additionalProperties", "$schema"})
 """Keys of a schema that a model may repeat around its `properties` (malformations.md §3)."""
@@ -334,4 +335,4 @@ def unescaped(text: str) -> str:
     """`text` with its entities decoded, if it was escaped."""
     if "<" in text or "&" in ENTITY.sub("", text):
         return text
-    return ENTITY.sub(lambda m: html.unescape(m.group()), text)
+    return ENTITY.sub(lambda m: html_text(m.group()), text)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import json
 import re
 from typing import Any
@@ -16,6 +15,7 @@ from ...types import Edit
 from ..judge.candidate import Draft
 from ..judge.judge import slip_of
 from ..spec import AttributeArgs
+from .arguments import html_text
 from .call import MAX_NAME, Attempt, Mismatch
 from .raw_values import MAX_REREAD, UNCLEAR
 
@@ -210,7 +210,7 @@ def _quoted_or_bare(attempt: Attempt) -> Need[str]:
         if not mark:
             raise Cut
         src.pos -= len(mark)
-        return html.unescape("".join(got))
+        return html_text("".join(got))
     got = []
     inner = INNER[quote]
     while True:
@@ -243,7 +243,7 @@ def _attribute_text(text: str, quote: str) -> str:
     """An attribute's value as meant: entities decoded where it was escaped, backslashed quotes undone."""
     quotes = ESCAPED_QUOTE.search(text) if quote == "'" else '"' not in text
     if "&" in text and "<" not in text and (quotes or HALF_TAG.search(text)):
-        text = html.unescape(text)
+        text = html_text(text)
     if "\\" + quote in text and not _is_json(text):
         text = text.replace("\\" + quote, quote).replace("\\\\", "\\") if quote == '"' else text.replace("\\'", "'")
     return text

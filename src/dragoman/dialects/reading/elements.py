@@ -6,7 +6,6 @@ elements become objects and arrays as the schema says.  Knows no dialect by name
 
 from __future__ import annotations
 
-import html
 import re
 from collections.abc import Callable
 from typing import Any
@@ -19,7 +18,7 @@ from ...schema.validation import ANYTHING, Shape
 from ...types import Edit
 from ..judge.candidate import Draft
 from ..spec import ElementArgs, Typing
-from .arguments import TEXT, RawArguments, Trim, Unescape, declared_key, unescaped
+from .arguments import TEXT, RawArguments, Trim, Unescape, declared_key, html_text, unescaped
 from .call import Attempt, Mismatch
 from .nesting import OPENER, until_over
 from .raw_values import RawValue, Role, Seen
@@ -106,7 +105,7 @@ class _Elements:
             return {}, False
         src.pos = found.end()
         pairs = ATTRIBUTE.findall(found["attributes"])
-        return {k: html.unescape(a or b or c) for k, a, b, c in pairs}, found["end"] == "/>"
+        return {k: html_text(a or b or c) for k, a, b, c in pairs}, found["end"] == "/>"
 
     def begins(self) -> Need[bool]:
         """Does an argument, or the call's end, stand here?"""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
+from ...late import late_call
 from ..spec import (
     AttributeArgs,
     BraceArgs,
@@ -16,27 +18,30 @@ from ..spec import (
     YamlArgs,
     YamlCall,
 )
-from .attributes import attribute_args
 from .call import Attempt, Reader
 from .clean_call import clean_attempt
-from .clean_tags import clean_tags
-from .elements import element_args
 from .json import json_args, json_call
-from .literals import brace_args, keyword_args
-from .tags import tagged_args
-from .yaml import text_args, yaml_args, yaml_call
+
+
+def _late(module: str, name: str) -> Callable[..., Any]:
+    return late_call(module, name, __name__)
+
 
 READERS: Mapping[type, Reader] = {
     JsonCall: json_call,
     JsonArgs: json_args,
-    KeywordArgs: keyword_args,
-    BraceArgs: brace_args,
-    TaggedArgs: tagged_args,
-    ElementArgs: element_args,
-    AttributeArgs: attribute_args,
-    YamlCall: yaml_call,
-    YamlArgs: yaml_args,
-    TextArgs: text_args,
+    KeywordArgs: _late(".literals", "keyword_args"),
+    BraceArgs: _late(".literals", "brace_args"),
+    TaggedArgs: _late(".tags", "tagged_args"),
+    ElementArgs: _late(".elements", "element_args"),
+    AttributeArgs: _late(".attributes", "attribute_args"),
+    YamlCall: _late(".yaml", "yaml_call"),
+    YamlArgs: _late(".yaml", "yaml_args"),
+    TextArgs: _late(".yaml", "text_args"),
 }
-CLEAN: Mapping[type, Callable[[Attempt], bool]] = {JsonCall: clean_attempt, TaggedArgs: clean_tags}
+"""A reader is loaded when the first call of its notation is read: most processes meet one or two."""
+CLEAN: Mapping[type, Callable[[Attempt], bool]] = {
+    JsonCall: clean_attempt,
+    TaggedArgs: _late(".clean_tags", "clean_tags"),
+}
 """What reads all that stands at a place in one look, where it needs nothing: a call and the marks around it."""
