@@ -8,6 +8,7 @@ looks for new ones, and `--examples 50` for fifty times as many.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -32,13 +33,20 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[LEFT_OUT] = 0
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> Iterator[None]:
+    yield
+    if metafunc.config.option.sample:
+        metafunc.config.stash[LEFT_OUT] += sampling.thin(metafunc)
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if config.option.sample:
         chosen = sampling.sample(items)
         left_out = [item for item in items if item not in chosen]
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if item in chosen]
-        config.stash[LEFT_OUT] = len(left_out)
+        config.stash[LEFT_OUT] += len(left_out)
     times: float = config.option.examples or (sampling.SHARE if config.option.sample else 1)
     if times != 1:
         sampling.try_examples(items, times)
