@@ -9,7 +9,7 @@ from typing import Any
 import aiohttp
 import pytest
 
-from dragoman.effects import Machine, Open, Opened, Read, arun
+from dragoman.effects import Machine, Open, Opened, Read, Sleep, Timeouts, arun
 from dragoman.errors import ProviderError
 from dragoman.io.aio import AsyncPool
 from dragoman.io.direct import Direct
@@ -176,3 +176,32 @@ def test_some_addresses_are_for_a_session(url: str) -> None:
             assert Direct(connector, {}, asyncio.get_running_loop()).find(url, {}) is None
 
     asyncio.run(go())
+
+
+@ways
+def test_a_peer_that_speaks_now_and_then_is_not_silent(execute: Runner) -> None:
+    def talk(it: Exchange) -> None:
+        it.head()
+        for _ in range(16):
+            it.say(b"data: one\n\n")
+            it.gone.wait(0.1)
+
+    with peer(talk) as served:
+        _, body = execute(post(served.url, timeouts=Timeouts(idle=1.0)))
+    assert body.count(b"one") == 16
+
+
+@ways
+def test_a_peer_whom_nobody_listens_to_is_not_silent(execute: Runner) -> None:
+    many = b"x" * 4_000_000
+
+    def machine(url: str) -> Machine[int]:
+        yield Open(url=url, body=b"{}", timeouts=Timeouts(idle=0.2))
+        size = len((yield Read()))
+        yield Sleep(0.8)
+        while piece := (yield Read()):
+            size += len(piece)
+        return size
+
+    with peer(lambda it: it.whole(many)) as served:
+        assert execute(machine(served.url)) == len(many)

@@ -12,6 +12,7 @@ import asyncio
 import contextlib
 import time
 import urllib.request
+from collections.abc import Callable
 from functools import lru_cache
 from types import TracebackType
 from typing import Any
@@ -84,6 +85,13 @@ def _payload(effect: Open) -> Any:
     if effect.upload is not None:
         return effect.upload
     return aiohttp.BytesPayload(effect.body) if effect.body else None
+
+
+_HOW: dict[type, Callable[[Any], Any]] = {
+    NewId: lambda effect: mint(effect.prefix),
+    Now: lambda effect: time.monotonic() if effect.steady else time.time(),
+}
+"""How the effects are performed that wait for nothing."""
 
 
 class AsyncPool:
@@ -169,17 +177,22 @@ class AsyncPerformer:
 
     async def __call__(self, effect: Effect) -> Any:
         """The reply to `effect`; raises ProviderError where it cannot be performed, Cancelled once cancelled."""
-        if type(effect) is Read and effect.held != self._held:
-            await self._hold(effect.held)
-        if type(effect) is Read and effect.within is None and self._cancel is None and self._answer is not None:
-            content = self._answer.content
-            try:  # what nearly all effects are, without a frame more than it takes
-                data = await content.readany()
-                return Last(data) if data and content.at_eof() else data
-            except Exception as error:
-                raise provider_error(error, self._url, FAILURES) or error from error
+        kind = type(effect)
+        if kind is Read:
+            if effect.held != self._held:  # type: ignore[attr-defined]
+                await self._hold(effect.held)  # type: ignore[attr-defined]
+            if effect.within is None and self._cancel is None and self._answer is not None:  # type: ignore[attr-defined]
+                content = self._answer.content
+                try:  # what nearly all effects are, without a frame more than it takes
+                    data = await content.readany()
+                    return Last(data) if data and content.at_eof() else data
+                except Exception as error:
+                    raise provider_error(error, self._url, FAILURES) or error from error
         if self._cancel is not None and self._cancel.cancelled and not isinstance(effect, UNCANCELLABLE):
             raise Cancelled
+        how = _HOW.get(kind)
+        if how is not None:
+            return how(effect)
         match effect:
             case Read(within):
                 return await (self._read() if within is None else self._read_within(within))
@@ -189,10 +202,6 @@ class AsyncPerformer:
                 if self._tools is not None:
                     self._tools.close()
                 return self._close()
-            case NewId(prefix):
-                return mint(prefix)
-            case Now(steady):
-                return time.monotonic() if steady else time.time()
             case Sleep(seconds):
                 return await interruptible(asyncio.sleep(seconds), self._cancel)
             case Invoke() | Begin() | Attend() | RunTools():

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
 import aiohttp
@@ -60,6 +61,15 @@ class Answer(Protocol):
         """Let go of it; what was not read is cut off."""
 
 
+class _Asked(aiohttp.ClientRequest):
+    """What is asked again and again, as the connector knows it."""
+
+    @cached_property
+    def connection_key(self) -> Any:
+        """Which connections it may use."""
+        return super().connection_key
+
+
 class Target(NamedTuple):
     """Where a body goes, by the request as which the connector knows it; `head` ends where the body's length stands."""
 
@@ -93,7 +103,7 @@ class Direct:
         sent.update(headers)
         try:
             body = aiohttp.BytesPayload(b" ")
-            request = aiohttp.ClientRequest("POST", to, headers=sent, data=body, loop=self._loop)
+            request = _Asked("POST", to, headers=sent, data=body, loop=self._loop)
         except ValueError:
             return None
         lines = [f"POST {to.raw_path_qs} HTTP/1.1"]
@@ -166,4 +176,3 @@ class Posted:
             connection.close()
         else:
             connection.release()
-
