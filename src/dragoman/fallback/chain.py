@@ -268,7 +268,11 @@ class _Attempts:
             yield from self._noted(RouteAsked(where, attempt))
             relayed = _RelayedTurn(self._note_step, whole=not self._request.stream)
             try:
-                response = yield from relayed.relay(turn(self._request, route, self._learned))
+                asked = turn(self._request, route, self._learned)
+                at_once = None if self._request.stream else relayed.wait
+                response = yield from relay(asked, on_step=relayed.pass_on, at_once=at_once)
+                if relayed.waiting:
+                    yield relayed.waiting
             except ProviderError as error:
                 without_frames(error)  # it is kept, and this frame keeps it
                 wait = None if relayed.spoke else self._rules.wait(error, attempt, alone=alone)
@@ -327,37 +331,33 @@ def _only_native(route: Route) -> Route:
 
 
 class _RelayedTurn:
-    """Relays a turn; what says nothing of the answer waits until something does, and a `whole` one for its end.
+    """What of a turn goes on: what says nothing of the answer waits until something does, a `whole` one for its end.
 
-    Steps that are no events pass at once.
+    Steps that are no events pass at once.  What waits when the turn fails never goes out.
     """
+
+    __slots__ = ("_note", "_whole", "spoke", "waiting")
 
     def __init__(self, note: Note, *, whole: bool) -> None:
         self.spoke, self._note, self._whole = False, note, whole
-        self._waiting: list[Any] = []
+        self.waiting: list[Any] = []
 
-    def relay(self, steps: Machine[Response]) -> Machine[Response]:
-        """Run `steps`.  What waits when it fails never goes out."""
-        response = yield from relay(steps, on_step=self._pass_on, at_once=self._wait if self._whole else None)
-        if self._waiting:
-            yield self._waiting
-        return response
-
-    def _wait(self, steps: list[Any]) -> tuple[()] | None:
+    def wait(self, steps: list[Any]) -> tuple[()] | None:
         """Of a whole answer everything waits."""
         if not EVENTS.issuperset(map(type, steps)):
             return None
-        self._waiting += steps
+        self.waiting += steps
         return ()
 
-    def _pass_on(self, event: Event) -> Iterable[Event]:
+    def pass_on(self, event: Event) -> Iterable[Event]:
+        """What goes on now."""
         if type(event) not in EVENTS:
             return () if self._note(event) else (event,)
         if self.spoke:
             return (event,)
-        self._waiting.append(event)
+        self.waiting.append(event)
         if self._whole or isinstance(event, Started | WireEvent | IssueReported):
             return ()
         self.spoke = True
-        waiting, self._waiting = self._waiting, []
+        waiting, self.waiting = self.waiting, []
         return waiting

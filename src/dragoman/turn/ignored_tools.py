@@ -78,8 +78,11 @@ UNCLEAR = "asked for them, it gave no answer that says anything; it is left in p
 
 def heeded(request: Request, route: Route, learned: Capabilities, ask: AskOn) -> Machine[Response]:
     """`ask` on `route`, its tools in text where it ignores them; yields the events of one answer, returns it whole."""
-    if not _is_watched(request, route, learned):
-        return (yield from ask(request, route, ()))
+    watched = _is_watched(request, route, learned)
+    return _heeded(request, route, learned, ask) if watched else ask(request, route, ())
+
+
+def _heeded(request: Request, route: Route, learned: Capabilities, ask: AskOn) -> Machine[Response]:
     finding = learned.support.of(route.root(), request.model)
     if finding.until and (yield Now()) >= finding.until:
         finding = UNKNOWN

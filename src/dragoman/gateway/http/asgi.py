@@ -62,7 +62,11 @@ async def run_exchange(
     watch = _Watch(exchange, receive, out, keep_alive, seconds)
     try:
         try:
-            await _pump(exchange, perform, out, Steps(size))
+            try:
+                await arun(exchange.steps(), perform, out.write, Steps(size))
+            except Exception:
+                log.exception("an exchange failed for a reason of our own")
+            await out.end()
         finally:
             await watch.close()
     except asyncio.CancelledError:
@@ -93,14 +97,6 @@ async def _end(task: asyncio.Future[None]) -> None:
         task.cancel()
     with contextlib.suppress(asyncio.CancelledError):
         await task
-
-
-async def _pump(exchange: Exchange, perform: PerformAsync, out: _Out, steps: Steps) -> None:
-    try:
-        await arun(exchange.steps(), perform, out.write, steps)
-    except Exception:
-        log.exception("an exchange failed for a reason of our own")
-    await out.end()
 
 
 async def until_gone(receive: Receive) -> None:

@@ -54,18 +54,19 @@ class Methods:
     def __init__(self, **endpoints: Endpoint) -> None:
         self._endpoints = endpoints
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         """Serve one request."""
+        found = self._endpoints.get(scope["method"])
+        return self._other(scope, receive, send) if found is None else found(scope, receive, send)
+
+    async def _other(self, scope: Scope, receive: Receive, send: Send) -> None:
         method = scope["method"]
-        found = self._endpoints.get(method)
-        if found is None and method == "HEAD" and "GET" in self._endpoints:
+        if method == "HEAD" and "GET" in self._endpoints:
             await self._endpoints["GET"](scope, receive, _headless(send))
-        elif found is None:
+        else:
             allowed = ", ".join(self._endpoints)
             message = f"{method} is not served at {scope['path'][:200]}; use {allowed}"
             await send_json(send, problem(message, "invalid_request_error"), 405, {"allow": allowed})
-        else:
-            await found(scope, receive, send)
 
 
 def _headless(send: Send) -> Send:
@@ -186,12 +187,28 @@ class Models:
 
 def headers_of(scope: Scope) -> dict[str, str]:
     """The request's headers by their lower-case names; of one that came again the last, but of keys all (`AGAIN`)."""
-    rows = scope["headers"]
-    headers: dict[str, str] = {key.decode("latin-1"): value.decode("latin-1") for key, value in rows}
+    rows, headers = scope["headers"], {}
+    for key, value in rows:
+        name, told = _TOLD.get((key, value)) or _told(key, value)
+        headers[name] = told
     if len(headers) < len(rows):
         for name in KEYS & headers.keys():
             headers[name] = AGAIN.join(value.decode("latin-1") for key, value in rows if key.decode("latin-1") == name)
     return headers
+
+
+_TOLD: dict[tuple[bytes, bytes], tuple[str, str]] = {}
+"""Headers that came before: clients send the same ones each time, and a stream holds what it was asked with."""
+LONGEST, MOST_TOLD = 100, 512
+
+
+def _told(key: bytes, value: bytes) -> tuple[str, str]:
+    name, told = key.decode("latin-1"), value.decode("latin-1")
+    if name not in KEYS and len(key) + len(value) <= LONGEST:
+        if len(_TOLD) >= MOST_TOLD:
+            _TOLD.clear()
+        _TOLD[bytes(key), bytes(value)] = name, told
+    return name, told
 
 
 SHORT = 8 * 1024

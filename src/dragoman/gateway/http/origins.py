@@ -30,6 +30,7 @@ REFUSED = (
     "pages of {origin!r} may not use this gateway; "
     "list it under cors_origins in [server] of dragoman.toml, or ask for keys"
 )
+ORIGIN = b"origin"
 DAY = 86_400
 
 
@@ -48,9 +49,12 @@ class Origins(CORSMiddleware):
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
-        headers = Headers(scope=scope) if scope["type"] == "http" else None
-        origin = headers.get("origin") if headers is not None else None
-        if headers is None or origin is None or _is_its_own(origin, headers.get("host", "")):
+        if scope["type"] != "http" or ORIGIN not in [name for name, _ in scope["headers"]]:
+            await self.app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        origin = headers.get("origin")
+        if origin is None or _is_its_own(origin, headers.get("host", "")):
             await self.app(scope, receive, send)
         elif self.is_allowed_origin(origin):
             await super().__call__(scope, receive, send)
