@@ -111,8 +111,8 @@ def looked_at(messages: Sequence[Message], before: Plain | None) -> Plain | None
         if message.cache or message.metadata:
             return None
         first: Any = parts[0] if len(parts) == 1 else None
-        if type(first) is Text and first.text and role in _SAID and not (waiting or first.metadata):
-            read = len(first.text)  # as nearly all
+        if type(first) is Text and (said := first.text) and role in _SAID and not (waiting or first.metadata):
+            read = len(said)  # as nearly all
         elif role == "tool":
             read = _results(parts, waiting, names)
             waiting = []
@@ -128,7 +128,9 @@ def looked_at(messages: Sequence[Message], before: Plain | None) -> Plain | None
         if role == "system":
             filled = filled and not opened
         elif filled:
-            filled = (opened or role == "user") and not _is_blank(parts)
+            begun: Any = parts[0] if parts else None
+            speaks = begun is not None and (type(begun) is not Text or "!" <= begun.text[:1] <= "~")
+            filled = (opened or role == "user") and (speaks or not _is_blank(parts))
             opened = True
     if waiting or not all(calls):
         return None
@@ -136,8 +138,6 @@ def looked_at(messages: Sequence[Message], before: Plain | None) -> Plain | None
 
 
 def _is_blank(parts: Sequence[Part]) -> bool:
-    if parts and (type(parts[0]) is not Text or "!" <= parts[0].text[:1] <= "~"):
-        return False
     return all(type(part) is Text and (not part.text or part.text.isspace()) for part in parts)
 
 
@@ -161,14 +161,15 @@ def _said(parts: Sequence[Part], waiting: list[str] | None, names: set[str]) -> 
 
 def _results(parts: Sequence[Part], waiting: list[str], names: set[str]) -> int:
     """The characters of results that answer the calls `waiting`, -1 for what is not just that."""
-    size, answered = 0, []
-    for part in parts:
-        if type(part) is not ToolResult or part.metadata or not part.name:
+    if len(parts) != len(waiting) or not waiting:
+        return -1
+    size = 0
+    for part, call_id in zip(parts, waiting, strict=True):
+        if type(part) is not ToolResult or part.metadata or not part.name or part.call_id != call_id:
             return -1
         for one in part.content:
             if type(one) is not Text or one.metadata:
                 return -1
             size += len(one.text)
-        answered.append(part.call_id)
         names.add(part.name)
-    return size if answered and answered == waiting and len({*answered}) == len(answered) else -1
+    return size if len(waiting) == 1 or len({*waiting}) == len(waiting) else -1

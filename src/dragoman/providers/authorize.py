@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from ..codecs.shared.body import items
@@ -106,16 +106,11 @@ def _token(auth: ClientCredentials, route: Route, tokens: Tokens) -> Machine[Tok
 
 def signals(request: Request, route: Route) -> Mapping[str, str]:
     """The headers that describe the request."""
-    if not route.provider.signals:
+    wanted = route.provider.signals
+    if not wanted:
         return NOTHING
-    if not route.provider.signals:
-        return {}
-    values = {
-        Signal.INITIATOR: "user" if _is_users(request) else "agent",
-        Signal.VISION: "true" if _has_images(request.messages) else "",
-        Signal.BETAS: ",".join(filter(_is_word, items(own(BETAS_OF, request.extra).get(BETAS)))),
-    }
-    return {header: values[what] for header, what in route.provider.signals.items() if values[what]}
+    said = {header: _SAID_BY[what](request) for header, what in wanted.items()}
+    return {header: value for header, value in said.items() if value}
 
 
 BETAS_OF, BETAS = "anthropic_messages", "betas"
@@ -132,6 +127,11 @@ def _is_users(request: Request) -> bool:
     return last is None or (last.role not in ("assistant", "tool") and not last.results)
 
 
+def _betas(request: Request) -> str:
+    asked = own(BETAS_OF, request.extra).get(BETAS)
+    return ",".join(filter(_is_word, items(asked))) if asked else ""
+
+
 @by_growth
 def _has_images(messages: Sequence[Message], start: int, known: bool | None) -> bool:
     return bool(known) or any(map(_is_image, (part for message in messages[start:] for part in message.parts)))
@@ -141,3 +141,10 @@ def _is_image(part: Part) -> bool:
     if isinstance(part, ToolResult):
         return any(map(_is_image, part.content))
     return isinstance(part, Media) and not part.mime.startswith(("audio/", "video/"))
+
+
+_SAID_BY: Mapping[Signal, Callable[[Request], str]] = {
+    Signal.INITIATOR: lambda request: "user" if _is_users(request) else "agent",
+    Signal.VISION: lambda request: "true" if _has_images(request.messages) else "",
+    Signal.BETAS: _betas,
+}

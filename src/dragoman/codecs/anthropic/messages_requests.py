@@ -379,7 +379,7 @@ def _wires(messages: Sequence[Message], start: int, known: _Wires | None, quirks
         json=json,
         sizes=sizes,
         starts=(*starts,),
-        marked=known.marked + _markers(settled),
+        marked=known.marked + (0 if are_plain else _markers(settled)),  # a plain message asks for none
         last=(*wires[-1:],),
         answering=answering,
     )

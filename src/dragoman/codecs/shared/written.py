@@ -86,7 +86,9 @@ def wires_of(messages: Sequence[Message], forms: Forms, write: Callable[[Message
 
 def _calls_end(parts: Sequence[Any]) -> bool:
     """Are all parts calls, but for a text before them?"""
-    return bool(parts) and all(type(part) is ToolCall for part in parts[1:]) and type(parts[-1]) is ToolCall
+    if not parts or type(parts[-1]) is not ToolCall:
+        return False
+    return len(parts) < 3 or all(type(part) is ToolCall for part in parts[1:])
 
 
 def write_each(messages: Sequence[Message], write: Write, *constants: Any, forms: Callable[..., Forms]) -> list[Any]:
