@@ -47,7 +47,6 @@ from .prepare import wants_thinking
 from .protocol import ProtocolAnswer
 from .rejections import calls_written
 from .response_reader import COUNTED, SHOWN_GARBAGE, Replayed
-from .running import handle_all
 from .several import asks_several
 from .stream_parser import LateParser, PresumedReasoning, Restorer, TextCallStream, TextParser
 from .tool_names import renamed_back
@@ -269,14 +268,13 @@ def _handling(plan: Plan, mint: Mint, *, read: bool = True) -> Handling:
     """What handles the events of one choice."""
     listening = plan.once(_listening)
     parser = _parser(plan, listening, mint("t")) if read else None
-    stages: list[Handling] = [TextCallStream(parser, _natives(plan), native=not plan.text).handle_all]
+    stages: list[Handling] = [TextCallStream(parser, _Natives(plan).handle, native=not plan.text).handle_all]
     if parser is not None and listening.overlooked is not None:  # held back where it may hold a call, and asked about
-        stages.append(_stage(OverlookedText(listening.overlooked)))
+        stages.append(OverlookedText(listening.overlooked).handle_all)
     if parser is not None and listening.protocol:  # a form that was asked for may look like one
-        stages.append(_stage(ProtocolAnswer(plan.tools, told=listening.told, strict=plan.route.strict)))
+        stages.append(ProtocolAnswer(plan.tools, told=listening.told, strict=plan.route.strict).handle_all)
     if plan.text:
         stages.append(Restorer().handle_all)
-    restore = partial(_restored, plan=plan, origin=listening.origin)
 
     def handle(events: Sequence[Event]) -> list[Event]:
         made = [*events]
@@ -284,13 +282,9 @@ def _handling(plan: Plan, mint: Mint, *, read: bool = True) -> Handling:
             made = stage(made)
         if plan.text or (len(made) == 1 and type(made[0]) in RUNNING):
             return made
-        return [one if type(one) in RUNNING else restore(one) for one in made]
+        return [one if type(one) in RUNNING else _restored(one, plan, listening.origin) for one in made]
 
     return handle
-
-
-def _stage(of: OverlookedText | ProtocolAnswer) -> Handling:
-    return partial(handle_all, passes=of.passes, went_out=of.went_out, handle=of.handle)
 
 
 def _known(plan: Plan) -> Declared:
@@ -320,20 +314,24 @@ def _originated(event: PartEnded | CallStarted, origin: str, plan: Plan) -> Even
     return replace(event, metadata=WireFields(api, metadata, origin))
 
 
-def _natives(plan: Plan) -> Handler:
-    """A handler for the events of native calls; most answers make none."""
+class _Natives:
+    """Handles the events of native calls; most answers make none."""
 
-    made: list[NativeCalls] = []
+    __slots__ = ("_made", "_plan")
 
-    def natives(event: Event) -> list[Event]:
-        if not made:
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
+        self._made: NativeCalls | None = None
+
+    def handle(self, event: Event) -> list[Event]:
+        """Handle `event`."""
+        if self._made is None:
+            plan = self._plan
             others = bool(plan.asked.extra.get("tools") or plan.route.fields.get("tools"))
             taken = _ids_of(plan.asked.messages)
             judge = Judge(plan.named)
-            made.append(NativeCalls(judge, allowed=not plan.forbids_calls, others=others, taken=taken))
-        return made[0].handle(event)
-
-    return natives
+            self._made = NativeCalls(judge, allowed=not plan.forbids_calls, others=others, taken=taken)
+        return self._made.handle(event)
 
 
 @by_growth

@@ -81,7 +81,7 @@ def _ask(
     plan = yield from _planned(request, route, learned)
 
     def mint(letter: str) -> Ids:
-        return lambda index: f"{base}{letter}{index}"
+        return f"{base}{letter}{{}}".format
 
     answer = AnswerStream((*issues, *plan.issues), plan, mint)
     try:

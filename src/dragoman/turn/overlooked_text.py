@@ -28,6 +28,7 @@ from ..events import (
     Reclassified,
     TextDelta,
 )
+from .running import Stage
 
 WAITING = (TextDelta, IssueReported, CallDoubted, CallStarted, CallDelta, CallEnded, PartEnded)
 """What waits behind text that does; anything else shows that the text is over."""
@@ -35,7 +36,7 @@ FIRST_LOOK = 256
 """Characters after which it is looked whether what waits can be a call at all; then at twice as many, and so on."""
 
 
-class OverlookedText:
+class OverlookedText(Stage):
     """The events of one answer, which may name these tools."""
 
     def __init__(self, tools: Declared) -> None:
@@ -47,7 +48,7 @@ class OverlookedText:
         self._tail, self._context = "", Context()
 
     def passes(self, text: str) -> bool:
-        """Would `text`, if it came next, go on at once?  Asking changes nothing."""
+        """Would `text`, if it came next, go on at once?"""
         return not (self._held or self._start) and "{" not in text and "<" not in text
 
     def handle(self, event: Event) -> list[Event]:

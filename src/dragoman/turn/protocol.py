@@ -34,6 +34,7 @@ from ..events import (
 )
 from ..memo import names_of
 from ..types import Issue, IssueKind, Stop, Text, Tool
+from .running import Stage
 
 PROTOCOL = "json_protocol"
 MARK = r"[\"'“”‘’`]"
@@ -75,7 +76,7 @@ CUT_CORRECTION = "Your answer was cut off. Nothing was run. Send one object, who
 BESIDE = "an object of the JSON protocol stood beside a call; it is left out"
 
 
-class ProtocolAnswer:
+class ProtocolAnswer(Stage):
     """The events of one answer, held to the protocol.  `tools` are those the answer may name."""
 
     def __init__(self, tools: Sequence[Tool], *, told: bool, strict: bool = False) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from ..events import CallDelta, Event, ReasoningDelta, TextDelta
 
@@ -10,36 +10,47 @@ BESIDE = frozenset({ReasoningDelta, CallDelta})
 """Events that go on as they are wherever an empty text would: where nothing waits."""
 
 
-def handle_all(
-    events: Sequence[Event],
-    passes: Callable[[str], bool],
-    went_out: Callable[[str], None],
-    handle: Callable[[Event], list[Event]],
-) -> list[Event]:
-    """What `handle` makes of each, in order, where of a text that `passes` it would make that text, and note it.
+class Stage:
+    """Handles the events of an answer in order; of a text that passes nothing but itself would come."""
 
-    `went_out` notes the texts of a run in one piece, before anything else is handled.
-    """
-    if len(events) == 1:  # as where a chunk is a read of its own
-        event = events[0]
-        if type(event) is TextDelta and not event.doubt and event.text and passes(event.text):
-            went_out(event.text)
-            return [event]
-        return handle(event)
-    made: list[Event] = []
-    run: list[str] = []
-    for event in events:
-        if type(event) is TextDelta and not event.doubt and event.text and passes(event.text):
-            run.append(event.text)
-            made.append(event)
-            continue
-        if type(event) in BESIDE and passes(""):
-            made.append(event)
-            continue
+    def passes(self, text: str) -> bool:
+        """Would `text`, if it came next, go on at once?  Asking changes nothing."""
+        raise NotImplementedError
+
+    def went_out(self, text: str) -> None:
+        """A text that `passes` went out."""
+        raise NotImplementedError
+
+    def handle(self, event: Event) -> list[Event]:
+        """Handle `event`; its events come in order."""
+        raise NotImplementedError
+
+    def handle_all(self, events: Sequence[Event]) -> list[Event]:
+        """What `handle` makes of each, in order, where of a text that `passes` it would make that text, and note it.
+
+        `went_out` notes the texts of a run in one piece, before anything else is handled.
+        """
+        if len(events) == 1:  # as where a chunk is a read of its own
+            event = events[0]
+            if type(event) is TextDelta and not event.doubt and event.text and self.passes(event.text):
+                self.went_out(event.text)
+                return [event]
+            return self.handle(event)
+        made: list[Event] = []
+        run: list[str] = []
+        passes = self.passes
+        for event in events:
+            if type(event) is TextDelta and not event.doubt and event.text and passes(event.text):
+                run.append(event.text)
+                made.append(event)
+                continue
+            if type(event) in BESIDE and passes(""):
+                made.append(event)
+                continue
+            if run:
+                self.went_out("".join(run))
+                run.clear()
+            made += self.handle(event)
         if run:
-            went_out("".join(run))
-            run.clear()
-        made += handle(event)
-    if run:
-        went_out("".join(run))
-    return made
+            self.went_out("".join(run))
+        return made

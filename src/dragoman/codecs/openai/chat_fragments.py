@@ -33,7 +33,7 @@ class Fragments:
         self._by_id: dict[str, Hashable] = {}
         self._texts: dict[Hashable, str] = {}  # of custom tools, so far
         self._latest: Hashable = None
-        self._fresh: set[Hashable] = set()
+        self._fresh: dict[Hashable, None] = {}  # smaller than an empty set
         self._count = 0
 
     def whole(self, calls: Sequence[Any]) -> list[Event]:
@@ -79,7 +79,7 @@ class Fragments:
             self._count += 1
             key = self._count
             events = self._calls.begin(key, call_id, name, left_of(call))
-            self._fresh.add(key)
+            self._fresh[key] = None
         else:
             events = self._calls.name(key, name)
         if index is not None:

@@ -125,8 +125,8 @@ class ChunkEncoder(Encoder):
         self._saying = "content"  # the field that texts stand in
         self._declined = False
         self._besides: dict[str, Any] = {}  # what the next chunk's choice says beside its delta
-        self._told: set[str] = set()  # the fields of choices that were said so
-        self._given: set[str] = set()  # those of the message
+        self._told: dict[str, None] = {}  # the fields of choices that were said so
+        self._given: dict[str, None] = {}  # those of the message; an empty set is three times as large
 
     def _on_started(self, event: Started) -> list[Frame]:
         if self._base:
@@ -164,9 +164,9 @@ class ChunkEncoder(Encoder):
                 self._saying, self._declined = "refusal", True
             case "choice":
                 self._besides |= event.fields
-                self._told.update(event.fields)
+                self._told |= dict.fromkeys(event.fields)
             case "delta":
-                self._given.update(event.fields)
+                self._given |= dict.fromkeys(event.fields)
                 return self._write_delta(dict(event.fields))
             case "chunk":
                 self._base |= event.fields
