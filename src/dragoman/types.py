@@ -284,11 +284,11 @@ class Message(_Noted):
     def __init__(
         self, role: Role, parts: str | Iterable[Part] = (), *, cache: bool = False, metadata: JsonObject = NOTHING
     ) -> None:
-        put = object.__setattr__
-        put(self, "role", role)
-        put(self, "parts", (Text(parts),) if isinstance(parts, str) else tuple(parts))
-        put(self, "cache", cache)
-        put(self, "metadata", metadata)
+        put_role, put_parts, put_cache, put_metadata = _PUT
+        put_role(self, role)
+        put_parts(self, (Text(parts),) if isinstance(parts, str) else tuple(parts))
+        put_cache(self, cache)
+        put_metadata(self, metadata)
 
     def with_parts(self, parts: Iterable[Part]) -> Message:
         """The message with other parts."""
@@ -311,7 +311,7 @@ class Message(_Noted):
         try:
             return self._calls
         except AttributeError:
-            object.__setattr__(self, "_calls", tuple([p for p in self.parts if isinstance(p, ToolCall)]))
+            _note(self)
             return self._calls
 
     @property
@@ -320,7 +320,7 @@ class Message(_Noted):
         try:
             return self._results
         except AttributeError:
-            object.__setattr__(self, "_results", tuple([p for p in self.parts if isinstance(p, ToolResult)]))
+            _note(self)
             return self._results
 
     @property
@@ -329,9 +329,19 @@ class Message(_Noted):
         try:
             return self._bare
         except AttributeError:
-            bare = not (self.cache or self.metadata) and all(map(_is_bare, self.parts))
-            object.__setattr__(self, "_bare", bare)
-            return bare
+            _note(self)
+            return self._bare
+
+
+_PUT: Any = tuple(getattr(Message, name).__set__ for name in ("role", "parts", "cache", "metadata"))
+
+
+def _note(message: Message) -> None:
+    """Whoever asks one of these asks the others too."""
+    parts, put = message.parts, object.__setattr__
+    put(message, "_calls", tuple([part for part in parts if isinstance(part, ToolCall)]))
+    put(message, "_results", tuple([part for part in parts if isinstance(part, ToolResult)]))
+    put(message, "_bare", not (message.cache or message.metadata) and all(map(_is_bare, parts)))
 
 
 def _is_bare(part: Part) -> bool:

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
+from ..memo import per_object
 from ..types import NOTHING
 
 ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
@@ -51,7 +52,7 @@ def fitting(spelling: Spelling, words: Iterable[str]) -> bool:
 ANY_SPELLING = Spelling()
 
 
-@lru_cache(maxsize=64)
+@per_object
 def _pattern(spelling: Spelling) -> re.Pattern[str]:
     letter = f"[{spelling.letters}]" if spelling.letters else r"[\s\S]"
     ahead = f"(?=[{spelling.first}])" if spelling.first else ""
