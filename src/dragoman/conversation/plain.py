@@ -71,9 +71,14 @@ _NONE: frozenset[str] = frozenset()
 
 def as_plain(messages: Sequence[Message]) -> Plain | None:
     """What is known of `messages`; None where they are not plain."""
-    if type(messages) is not Grown:
-        return looked_at(messages, None)
     found: Plain | None
+    if type(messages) is not Grown:
+        latest, found = _LATEST[0]
+        if latest is not messages:
+            found = looked_at(messages, None)
+            if type(messages) is tuple and len(messages) <= FEW:
+                _LATEST[0] = messages, found  # every stage of a turn asks, one behind the other
+        return found
     made = messages.made.get(PLAIN)
     if made is None:
         base = messages.base
@@ -87,6 +92,9 @@ def as_plain(messages: Sequence[Message]) -> Plain | None:
     return found
 
 
+FEW: Final = 8
+"""Messages of a conversation that is held when nobody serves it any more: the latest that was asked about."""
+_LATEST: list[tuple[Sequence[Message] | None, Plain | None]] = [(None, None)]
 PLAIN: Final = "plain"
 """Where what was found of a conversation is held."""
 
