@@ -24,7 +24,7 @@ from ..effects import Cancelled, Close, Effect, Invoke, Last, NewId, Now, Open, 
 from ..errors import ErrorCode, ErrorKind, ProviderError, UsageError
 from ..memo import per_object
 from .cancel import Cancel
-from .direct import Answer, Direct
+from .direct import Answer, Direct, Headers
 from .execution import UNCANCELLABLE, Attend, Begin, ToolObserver
 from .failures import (
     BROKEN,
@@ -127,15 +127,15 @@ class AsyncPool:
     ) -> None:
         await self.aclose()
 
-    async def send(self, effect: Open) -> Answer:
-        """The answer's head; its body is still to be read."""
+    async def send(self, effect: Open) -> tuple[int, Headers, Answer]:
+        """Status and headers of the answer; its body is still to be read."""
         session, direct = self._open()
         proxy = self._proxy(effect.url) if self._proxies else None
         if proxy is None and effect.body and effect.upload is None and effect.method == "POST":
             target = direct.find(effect.url, effect.headers)
             if target is not None:
                 return await direct.post(target, effect.body, _timeout(effect.timeouts))
-        return await session.request(
+        answer = await session.request(
             effect.method,
             _url(effect.url),
             headers=effect.headers,
@@ -144,6 +144,7 @@ class AsyncPool:
             proxy=proxy,
             allow_redirects=False,
         )
+        return answer.status, answer.headers, answer
 
     def _open(self) -> tuple[aiohttp.ClientSession, Direct]:
         loop = asyncio.get_running_loop()
@@ -214,12 +215,13 @@ class AsyncPerformer:
         self._url = effect.url
         try:
             sending = self._pool.send(effect)
-            self._answer = await (sending if self._cancel is None else interruptible(sending, self._cancel))
+            sent = await (sending if self._cancel is None else interruptible(sending, self._cancel))
         except (aiohttp.InvalidURL, aiohttp.NonHttpUrlClientError) as error:
             raise UsageError(f"not a URL: {origin(effect.url)!r}; give one like http://127.0.0.1:8080/v1") from error
         except Exception as error:
             raise provider_error(error, self._url, FAILURES) or error from error
-        return Opened(self._answer.status, {k.lower(): v for k, v in self._answer.headers.items()})
+        status, headers, self._answer = sent
+        return Opened(status, {name.lower(): value for name, value in headers.items()})
 
     async def _read(self) -> bytes:
         if self._answer is None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import aiohttp
 from aiohttp.http import HttpProcessingError
@@ -32,6 +32,9 @@ IS_KNOWN = aiohttp.__version__.partition(".")[0] == "3"
 LENGTH = "Content-Length"
 
 
+Headers: TypeAlias = CIMultiDictProxy[str]
+
+
 class Content(Protocol):
     """The body of an answer as it comes."""
 
@@ -43,19 +46,11 @@ class Content(Protocol):
 
 
 class Answer(Protocol):
-    """The head of an answer, and its body to be read; `aiohttp.ClientResponse` is one."""
-
-    @property
-    def status(self) -> int:
-        """Its status."""
-
-    @property
-    def headers(self) -> CIMultiDictProxy[str]:
-        """Its headers."""
+    """The body of an answer that is still to be read; `aiohttp.ClientResponse` has one, too."""
 
     @property
     def content(self) -> Any:
-        """Its body (`Content`)."""
+        """It, as it comes (`Content`)."""
 
     def close(self) -> None:
         """Let go of it; what was not read is cut off."""
@@ -112,8 +107,8 @@ class Direct:
             return None
         return Target(request, "\r\n".join((*lines, f"{LENGTH}: ")).encode())
 
-    async def post(self, target: Target, body: bytes, timeouts: aiohttp.ClientTimeout) -> Posted:
-        """The answer's head, its body still to be read.  Raises what a session raises."""
+    async def post(self, target: Target, body: bytes, timeouts: aiohttp.ClientTimeout) -> tuple[int, Headers, Posted]:
+        """Status and headers of the answer, and its body to be read.  Raises what a session raises."""
         try:
             connection = await self._connector.connect(target.request, [], timeouts)
         except TimeoutError as error:
@@ -127,7 +122,7 @@ class Direct:
                 head, content = await protocol.read()
                 if not 100 <= head.code < 200 or head.code == 101:
                     break
-            return Posted(connection, head, content)
+            return head.code, head.headers, Posted(connection, content)
         except HttpProcessingError as error:
             connection.close()
             about = target.request.request_info
@@ -151,13 +146,10 @@ def _plain(url: str) -> URL | None:
 class Posted:
     """The answer to a body that was posted (`Answer`)."""
 
-    __slots__ = ("_connection", "content", "headers", "status")
+    __slots__ = ("_connection", "content")
 
-    def __init__(self, connection: Any, head: Any, content: Any) -> None:
-        self._connection = connection
-        self.status: int = head.code
-        self.headers: CIMultiDictProxy[str] = head.headers
-        self.content = content
+    def __init__(self, connection: Any, content: Any) -> None:
+        self._connection, self.content = connection, content
         content.on_eof(self._ended)
 
     def close(self) -> None:
