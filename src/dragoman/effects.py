@@ -396,7 +396,7 @@ async def arun(
             elif on_step is not None:
                 await on_step(step)
     except StopIteration as done:
-        return _ended(done, None)
+        return done.value  # type: ignore[no-any-return]
     except Over as over:
         return _ended(over.done, None)
     finally:
@@ -436,7 +436,7 @@ def relay(
             except Exception as error:
                 resume, reply = steps.throw, error
     except StopIteration as done:
-        return _ended(done, None)
+        return done.value  # type: ignore[no-any-return]
     finally:
         steps.close()
 

@@ -105,3 +105,15 @@ def test_what_is_plain_is_written_as_each_message_alone_is(parts: tuple[list[Mes
     for message in told:
         assert repr(anthropic.plain_blocks(message)) == repr(anthropic.write_message(message, quirks))
         assert repr(gemini._plain_parts(message, quirks)) == repr(gemini._parts_of(message, quirks))
+
+
+def test_what_was_asked_about_last_is_no_answer_for_another() -> None:
+    one, two = (Message("user", "a"),), (Message("user", "a"), Message("tool", "b"))
+    for _ in range(2):
+        assert as_plain(one) is as_plain(one) is not None
+        assert as_plain(two) is None
+        assert as_plain(()) is not None
+    listed = [*one]
+    assert as_plain(listed) is not None
+    listed += two
+    assert as_plain(listed) is None

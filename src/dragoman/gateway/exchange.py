@@ -270,7 +270,8 @@ class Exchange:
         request, altered = opened(codec.decode_request(body), self._record.key)
         if self._front.refers and not request.messages and "prompt" not in request.extra:
             raise CodecError(NO_INPUT, "$.input", codec.name)
-        self._unsupported += unsupported_parameters(altered)
+        if altered:
+            self._unsupported += unsupported_parameters(altered)
         most = self._config.limits.tools
         if len(request.tools) > most:
             raise CodecError(MANY_TOOLS.format(tools=len(request.tools), most=most), "$.tools", codec.name)

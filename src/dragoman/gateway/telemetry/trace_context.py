@@ -19,7 +19,7 @@ TRACESTATE = re.compile(r"[ -~]{1,512}")
 def trace_headers(headers: Mapping[str, str]) -> dict[str, str]:
     """The headers of the trace that a request belongs to, as they are passed on."""
     parent = headers.get("traceparent", "")
-    if not TRACEPARENT.fullmatch(parent):
+    if not parent or not TRACEPARENT.fullmatch(parent):
         return {}
     state = headers.get("tracestate", "")
     return {"traceparent": parent} | ({"tracestate": state} if TRACESTATE.fullmatch(state) else {})
