@@ -114,7 +114,7 @@ class _Watch:
     def __init__(self, exchange: Exchange, receive: Receive, out: _Out, keep_alive: float, seconds: float) -> None:
         self._exchange, self._receive, self._out = exchange, receive, out
         self._keep_alive, self._seconds = keep_alive, seconds
-        self._job: asyncio.Task[Any] = asyncio.current_task()  # type: ignore[assignment]  # we are in one
+        self._job: asyncio.Task[Any] = asyncio.current_task(out.loop)  # type: ignore[assignment]  # we are in one
         self._cancelling = self._job.cancelling()
         self._loop = out.loop
         self._beside: list[asyncio.Future[None]] = []
