@@ -202,7 +202,7 @@ class StringEnds:
     def _item_follows(self, look: _Look) -> Need[bool]:
         look.skip()
         c = yield from look.after_space()
-        return not c or c in "\"'[{(-+.0123456789tfnTFNrRuU“‘" or c in "])"
+        return not c or c in "\"'[{(-+.0123456789tfnTFNrRuU“‘" or c in "]),"
 
     def _key_follows(self, look: _Look) -> Need[str]:
         """After a comma in an object: "" unless a key (or the object's end) can begin there."""
@@ -216,7 +216,7 @@ class StringEnds:
         return (yield from look.bare_key((*self.form.pair, ":") if self.colons else self.form.pair))
 
     def _quoted_key(self, look: _Look) -> Need[str]:
-        return (yield from look.quoted_key((*self.form.pair, ":")))
+        return (yield from look.quoted_key((*self.form.pair, ":", "：")))
 
 
 class _Look:

@@ -22,7 +22,7 @@ from ..reading.call import Attempt, Mismatch
 from ..reading.compiled import Row
 from ..reading.strays import Strays
 from ..reading.table import CLEAN, READERS
-from ..spec import JsonCall, Place, TaggedArgs
+from ..spec import ElementArgs, JsonCall, Place, TaggedArgs
 from .budget import Patience
 from .damage import Damage
 from .emitter import Teller
@@ -375,9 +375,9 @@ class Trial(Damage):
         )  # fmt: skip
 
     def _refuse_cut(self, attempt: Attempt) -> None:
-        """A tagged call whose closer is missing may have lost arguments when the limit was hit."""
+        """A call whose arguments stand each in marks of its own may have lost some when the limit took its closer."""
         cut = list(attempt.guessed)
-        if not attempt.closed and isinstance(attempt.spec.args, TaggedArgs):
+        if not attempt.closed and isinstance(attempt.spec.args, TaggedArgs | ElementArgs):
             cut += [d for d in attempt.drafts[-1:] if any(e.kind == "unclosed" for e in d.edits)]
         for draft in cut:
             issue = unreadable(IssueKind.TRUNCATED, "the call was cut off at the token limit", "", draft.name, 0)

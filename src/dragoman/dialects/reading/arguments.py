@@ -270,30 +270,53 @@ class _Raw:
 
 
 class Trim:
-    """Drops one given text from each end of a text that arrives in pieces; from the end only where it began with it."""
+    """Drops one given text from each end of a text that arrives in pieces; from the end only where it began with it.
+
+    A line's end may be written as `\\r\\n`, then it is at both ends.
+    """
 
     def __init__(self, what: str, sink: Sink) -> None:
         self._what, self._sink, self._tail = what, sink, ""
         self._started = self._framed = False
 
     def feed(self, text: str) -> None:
-        """More of the text; the last `what` is held back until something follows it."""
+        """More of the text; the last `what`, or the beginning of one, is held back until something follows it."""
         if not self._what:
             self._sink(text)
             return
         text = self._tail + text
         self._tail = ""
         if not self._started and text:
-            self._started, self._framed = True, text.startswith(self._what)
-            text = text.removeprefix(self._what)
-        if self._framed and text.endswith(self._what):
-            self._tail, text = self._what, text[: -len(self._what)]
+            if text == "\r" and self._what == "\n":
+                self._tail = text
+                return
+            text = self._begin(text)
+        if self._framed and text:
+            size = _overlap(text, self._what)
+            self._tail, text = text[len(text) - size :], text[: len(text) - size]
         if text:
             self._sink(text)
+
+    def _begin(self, text: str) -> str:
+        if self._what == "\n" and text.startswith("\r\n"):
+            self._what = "\r\n"
+        self._started, self._framed = True, text.startswith(self._what)
+        return text.removeprefix(self._what)
+
+    def close(self) -> None:
+        """The text has ended: what was held back, if it is not what is dropped."""
+        if self._tail and self._tail != self._what:
+            self._sink(self._tail)
+        self._tail = ""
 
     def through(self) -> Sink | None:
         """Where text goes, if nothing is held back or will be but a line's end."""
         return self._sink if not self._what or (self._started and not self._tail and self._what == "\n") else None
+
+
+def _overlap(text: str, what: str) -> int:
+    """How many characters at the end of a text may begin `what`, or are all of it."""
+    return next(size for size in range(min(len(text), len(what)), -1, -1) if text.endswith(what[:size]))
 
 
 class Unescape:

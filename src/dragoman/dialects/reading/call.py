@@ -38,6 +38,7 @@ MAX_NESTED = 16
 MAX_LATE = 200
 """Text between a call's arguments and its closer is not looked through any further."""
 JOINTS = frozenset({",", ";"})
+BRACKETS_TOO_MANY = ("}", "}}", "]", ")")
 
 
 class Attempt(Drafts):
@@ -413,8 +414,7 @@ class Attempt(Drafts):
 
     def _strays(self) -> Need[None]:
         """Brackets too many between the object and its closer."""
-        strays = tuple(bracket + closer for closer in self.call_close for bracket in ("}", "}}", "]", ")"))
-        size, found = yield from self.src.glance(strays)
+        size, found = yield from self.src.glance(self.call_close, BRACKETS_TOO_MANY)
         if found:
             self.src.pos += size
             self.last_edit("stray_bracket")
@@ -428,7 +428,8 @@ class Attempt(Drafts):
             self.last_edit("unclosed")
 
     def _late_closer(self) -> Need[bool]:
-        """Does the call's closer come on this line, behind other text?  Then it is taken, and the text with it."""
+        """Does the call's closer come behind other text on this line, or begin the next one?  Then it is taken, and the
+        text with it."""
         src, closers = self.src, tuple(c for c in self.call_close if len(c) > 2)
         if self._framed or not (closers and self.row.closer_needed and self.last):
             return False
@@ -442,9 +443,16 @@ class Attempt(Drafts):
             if found is not None and not may_be_longer(found, src.buf, prefixes, longest):
                 break
             yield
-        if found is None or found.group() not in closers:
+        if found is None:
             return False
-        src.pos = found.end()
+        size = found.end() - src.pos
+        if found.group() == "\n" and not self.is_inner:
+            size, closer = yield from src._option((yield from src._over_space(size)), closers)
+            if not closer:
+                return False
+        elif found.group() not in closers:
+            return False
+        src.pos += size
         return True
 
     def _wrong_closer(self) -> Need[bool]:

@@ -149,6 +149,8 @@ def _arguments(
         at = one.end()
         if key in found or not wanted.has(key) or (marks.others is not None and marks.others.search(value)):
             return None
+        if marks.trim and value.startswith("\r"):
+            return None
         kind = wanted.property(key)
         if kind.enum or not kind.kinds:
             return None

@@ -147,7 +147,7 @@ class Drafts(MarkedName):
         arguments, why = draft.arguments(), ""
         if key := next(filter(None, (holds_missing(draft.shape, arguments, kind) for kind in kinds)), ""):
             why = f"where a value ends is not clear: {key!r} stands in one, and is missing"
-        elif str in kinds and has_edge(arguments):
+        elif str in kinds and has_edge(arguments, [e.path for e in draft.edits if e.kind == "unescaped_quote"]):
             why = "where a value begins or ends is not clear: a quote is one too many"
         if why:
             draft.refuse(IssueKind.MALFORMED, why, self.judge.correction(draft, why))

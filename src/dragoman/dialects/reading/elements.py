@@ -227,7 +227,9 @@ class _Elements:
     def _plain(self, text: str) -> str:
         """A text without the framing around it."""
         got: list[str] = []
-        Trim(self.args.trim, got.append).feed(text)
+        trim = Trim(self.args.trim, got.append)
+        trim.feed(text)
+        trim.close()
         return unescaped("".join(got)) if self.args.entities else "".join(got)
 
     def _text(self, key: str, sink: Callable[[str], object]) -> Need[None]:
@@ -238,7 +240,9 @@ class _Elements:
             sink("".join(node.text) if node is not None and not node.children else raw)
             return
         unescape = Unescape(sink, active=self.args.entities)
-        yield from self._value_into(key, Trim(self.args.trim, unescape.feed).feed, text=True)
+        trim = Trim(self.args.trim, unescape.feed)
+        yield from self._value_into(key, trim.feed, text=True)
+        trim.close()
         unescape.close()
 
     def _raw(self, key: str) -> Need[str]:

@@ -293,6 +293,9 @@ class _Object:
         value = json.loads(self.held) if self.held is not None else None
         if self.held is None and not self.a.judge.bare_name(self.a.row.strong, str(self.name)):
             raise Mismatch
+        if self.held is None and any(edit.kind == "missing_bracket" for edit in self.reader.edits):
+            self.a.begin(self.draft, self.name, self.id)
+            raise Cut  # where the bracket is missing, the arguments may be, too
         unfit = isinstance(value, list | int | float) or (value is None and not self.a.judge.may_guess)
         if unfit and not self.a.row.strong:
             raise Mismatch

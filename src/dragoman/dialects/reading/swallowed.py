@@ -10,7 +10,7 @@ Contract: asks `known` about names only, and looks at the arguments as they are 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from ...late import late
@@ -50,11 +50,48 @@ def holds_call(args: Notation, known: Known, written: str) -> bool:
 
 EDGE = late(r"\A\s*\"?\s*[:,]\s*\"|\"\s*[,:]\s*\Z")
 """A sign of JSON's own at the edge of a text: a quote too many, rather than one that was not escaped."""
+BESIDE = late(r"\"\s*[,:\]}]|[,:\[{]\s*\"")
+"""A quote beside a sign of JSON's own, as at the end or the beginning of a string."""
+NO_WORDS = late(r"\W+")
 
 
-def has_edge(arguments: Mapping[str, Any]) -> bool:
-    """Does a text begin or end as what stands between two members of an object?"""
-    return any(isinstance(value, str) and EDGE.search(value) for value in arguments.values())
+def has_edge(arguments: Mapping[str, Any], paths: Iterable[str]) -> bool:
+    """Does a text begin or end as what stands between two members of an object?  `paths` are where quotes were not
+    escaped."""
+    if any(isinstance(value, str) and EDGE.search(value) for value in arguments.values()):
+        return True
+    places = {path.removeprefix("$").removeprefix(".arguments") for path in paths}
+    return any(place in places and _is_unclear(value, item) for place, value, item in _values("", arguments))
+
+
+def _is_unclear(value: Any, item: bool) -> bool:
+    """Is a value in which a quote was taken for its own perhaps another?
+
+    In an object it is a key of it that has the quote, and a key has none (judge-rules.md E).  A quote alone at an edge
+    may be one too many.  An item of a list has nothing behind it by which its end is told from a quote inside: those
+    inside come in pairs, with words between, or stand beside no sign that parts items.
+    """
+    if isinstance(value, dict):
+        return any('"' in key for key in value)
+    if not isinstance(value, str):
+        return False
+    pieces = value.split('"')
+    if len(pieces) % 2 == 0 and (not pieces[0] or not pieces[-1]):
+        return True
+    if not item:
+        return False
+    return bool(BESIDE.search(value) if len(pieces) % 2 == 0 else any(map(NO_WORDS.fullmatch, pieces[1::2])))
+
+
+def _values(path: str, value: Any, item: bool = False) -> Iterator[tuple[str, Any, bool]]:
+    """Every value with its path as edits tell it, and whether it is an item of a list."""
+    yield path, value, item
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield from _values(f"{path}.{key}", inner)
+    elif isinstance(value, list):
+        for number, inner in enumerate(value):
+            yield from _values(f"{path}[{number}]", inner, True)
 
 
 def holds_missing(shape: Shape, arguments: Mapping[str, Any], kind: type) -> str:

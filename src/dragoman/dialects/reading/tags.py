@@ -235,6 +235,7 @@ class _Tags:
         trim = Trim(self.args.trim, unescape.feed)
         value = RawValue(self.a.src, marks, trim.feed, marks.values, marks.nesting.values)
         yield from value.read()
+        trim.close()
         unescape.close()
         assert value.ended is not None
         if value.guessed:

@@ -383,7 +383,7 @@ def _attribute(text: str) -> str:
 
 def _padded(text: str, trim: str) -> str:
     """`text` with `trim` on both ends, if its own ends would otherwise be taken for it."""
-    return trim + text + trim if trim and (text.startswith(trim) or text.endswith(trim)) else text
+    return trim + text + trim if trim and (text.startswith((trim, "\r")) or text.endswith(trim)) else text
 
 
 def _shows_ids(dialect: Dialect, key: str) -> bool:
