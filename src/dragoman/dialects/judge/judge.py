@@ -129,8 +129,12 @@ class Judge:
         """The declared tool that this name of a native call means, its notation normalised; None where none is."""
         return self._find(_clean(written), written, loose=True)
 
-    def name(self, draft: Draft, written: str) -> None:
-        """Settle the draft's name, tool and shape; raises `Unknown`, or `Broken` for what is no name at all."""
+    def name(self, draft: Draft, written: str, *, loose: bool = False) -> None:
+        """Settle the draft's name, tool and shape; raises `Unknown`, or `Broken` for what is no name at all.
+
+        `loose`: in another case and with other signs between its words it is still a declared tool's, as it always is
+        behind a strong mark.
+        """
         draft.name = written
         exact = self.tools.exact(written) if self.tools is not None else ""
         if exact:
@@ -142,7 +146,7 @@ class Judge:
                 raise Broken(f"{written[:40]!r} is not a tool's name")
             self._settle(draft, clean, None)
             return
-        found = self._find(clean, written, loose=draft.strong)
+        found = self._find(clean, written, loose=loose or draft.strong)
         if found is None and not PLAIN_NAME.fullmatch(clean):
             raise Broken(f"{written[:40]!r} is not a tool's name")
         if found is None:

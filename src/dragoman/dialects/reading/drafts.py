@@ -16,7 +16,7 @@ from ...schema.validation import Shape
 from ...types import Edit, IssueKind, Tool
 from ..judge.candidate import Draft
 from ..judge.judge import Judge, Unknown
-from ..spec import ElementArgs, KeywordArgs, TaggedArgs
+from ..spec import ElementArgs, JsonCall, KeywordArgs, Strength, TaggedArgs
 from .compiled import Row
 from .debris import debris
 from .marked_name import MarkedName, Mismatch
@@ -76,7 +76,7 @@ class Drafts(MarkedName):
         if not isinstance(name, str):
             raise Broken("the tool's name is not a string")
         try:
-            self.judge.name(draft, name)
+            self.judge.name(draft, name, loose=self._is_set_apart)
         except Unknown as unknown:
             if not (draft.strong or self.judge.asked_by_name or self.drafts):
                 raise Mismatch from None
@@ -84,6 +84,11 @@ class Drafts(MarkedName):
         if call_id is not None and call_id != "":
             draft.id = str(call_id)
         self._begin(draft)
+
+    @property
+    def _is_set_apart(self) -> bool:
+        """Do marks or a key say that what stands there is a tool's name, however it is spelt?"""
+        return isinstance(self.spec.args, JsonCall) or self.spec.strength is not Strength.WEAK
 
     def begin_known(self, draft: Draft, name: str, tool: Tool | None, shape: Shape) -> None:
         """The name is known, and which declared tool's it is."""

@@ -17,7 +17,7 @@ from ...schema.validation import Shape, coerce, shape
 from ...types import Edit, IssueKind
 from ..judge.candidate import Draft
 from ..judge.judge import BENIGN
-from ..spec import JsonCall, Listing
+from ..spec import JsonCall, Listing, Strength
 from .arguments import is_wrapper, unwrapped
 from .arguments_object import arguments_object, present, with_texts
 from .call import MAX_NAME, Attempt, Mismatch
@@ -111,8 +111,8 @@ def json_args(attempt: Attempt) -> Need[None]:
     yield from attempt.src.space()
     yield from attempt.src.literal(attempt.row.body_open)
     yield from attempt.src.space()
-    c = yield from attempt.src.peek()
-    if c not in {"{", ""} and not (attempt.row.closer_needed and (yield from _bodiless(attempt))):
+    c, fence = yield from _opened(attempt)
+    if c not in {"{", '"', ""} and not (attempt.row.closer_needed and (yield from _bodiless(attempt))):
         raise Mismatch
     if not c and not attempt.row.strong:
         raise Mismatch
@@ -120,12 +120,32 @@ def json_args(attempt: Attempt) -> Need[None]:
     reader = Relaxed(attempt.src, stops=attempt.stops)
     if c == "{":
         yield from arguments_object(attempt, draft, reader)
+    elif c == '"':
+        text = json.loads((yield from reader.captured()))
+        _write(draft, *_decoded(text, draft.shape))
     elif not c:
         raise Cut
     else:
         draft.write("{}")
+    if fence and (yield from attempt.closing((fence,))):
+        reader.note("fenced")
     attempt.finish(draft, reader)
     yield from attempt.closing(attempt.row.body_close)
+
+
+def _opened(attempt: Attempt) -> Need[tuple[str, str]]:
+    """The sign with which the arguments begin, and the fence that opens before it; a quote is that of an object in a
+    string."""
+    src, marked = attempt.src, attempt.spec.strength is not Strength.WEAK
+    c = yield from src.peek()
+    fence = (yield from src.match(FENCE, 40)) if c and c in "`~" and marked else None
+    if fence is not None:
+        src.pos = fence.end()
+        c = yield from src.peek()
+    if c == '"' and not (marked and (yield from src.peek(2)) == '"{'):
+        c = "?"
+    return c, fence["fence"] if fence else ""
+
 
 def _bodiless(attempt: Attempt) -> Need[bool]:
     _, found = yield from attempt.src.glance(attempt.row.body_close + attempt.call_close)
@@ -303,12 +323,7 @@ class _Object:
         shape = self.draft.shape
         edits: list[Edit] = []
         if isinstance(value, str):
-            if value.strip():
-                value, edits = decoded(value, shape)
-                edits.insert(0, Edit("json_in_string"))
-                value = {} if value is None else value
-            else:
-                value = {}
+            value, edits = _decoded(value, shape)
         elif value is None:
             value = {}
         if not isinstance(value, dict):
@@ -317,11 +332,7 @@ class _Object:
         inner = _unwrap_late(value, self.draft)
         if inner is not None:
             value, edits = inner, [*edits, Edit("unwrapped")]
-        value, more = coerce(value, shape)
-        value, absent = present(value, shape)
-        value, texts = with_texts(value, shape)
-        self.draft.edits += [*edits, *more, *absent, *texts]
-        self.draft.write(json.dumps(value, ensure_ascii=False))
+        _write(self.draft, value, edits)
         return
         yield
 
@@ -355,6 +366,25 @@ class _Object:
 
 
 _NAME_SHAPE = shape({"type": "string"})
+
+
+def _decoded(text: str, shape: Shape) -> tuple[Any, list[Edit]]:
+    """The arguments that stand in a string; none in an empty one."""
+    if not text.strip():
+        return {}, []
+    value, edits = decoded(text, shape)
+    return {} if value is None else value, [Edit("json_in_string"), *edits]
+
+
+def _write(draft: Draft, value: Any, edits: list[Edit]) -> None:
+    """Arguments that came whole, as the schema has them."""
+    if not isinstance(value, dict):
+        raise Broken(f"the arguments are {_kind(value)}, not an object")
+    value, more = coerce(value, draft.shape)
+    value, absent = present(value, draft.shape)
+    value, texts = with_texts(value, draft.shape)
+    draft.edits += [*edits, *more, *absent, *texts]
+    draft.write(json.dumps(value, ensure_ascii=False))
 
 
 def _unwrap_late(value: dict[str, Any], draft: Draft) -> dict[str, Any] | None:
