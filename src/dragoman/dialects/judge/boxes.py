@@ -28,6 +28,7 @@ class Quote(StrEnum):
     INDENTED = "an indented code block"
     HTML = "an HTML code element"
     COMMENT = "an HTML comment"
+    CDATA = "a CDATA section"
     SPAN = "a code span"
     MARKS = "quotation marks"
     LATEX = "a LaTeX verbatim text"

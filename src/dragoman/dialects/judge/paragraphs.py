@@ -29,7 +29,7 @@ MARKS = {
     ":": late(r": [|>]"),
     "\\": late(r"\\(?=(?i:begin)\{)"),
     "[": late(r"\[(?=(?i:INST)\])"),
-    "<": late(rf"<(?=[!{FIRST_LETTERS}])(?=(?i:{ELEMENTS})\b|!--)"),
+    "<": late(rf"<(?=[!{FIRST_LETTERS}])(?=(?i:{ELEMENTS})\b|!--|!\[(?i:CDATA)\[)"),
 }
 """Marks that may, wherever they stand, by their first sign: YAML's blocks, environments, turns, elements and comments.
 Each pattern begins with one literal, which `re` looks for at ten times the speed of a class of characters."""

@@ -163,6 +163,10 @@ LINES: Mapping[str, Callable[[str], str]] = {
     "line numbers": _lines(r"[ \t]*\d+[ \t]*(?:→|\t|[|:])[ ]?"),
     "a quotation": _lines(r"[ \t]*(?:>[ \t]?)+"),
     "a diff": _lines(r"[+\- ](?!\s*\Z)"),
+    "places and times": _lines(
+        r"\[?\d{4}-\d\d-\d\d[T ][\d:.,]{5,15}\S{0,6}[ \t]+(?:\[?[A-Z]{4,8}\]?:?[ \t]+)?"
+        r"|[^\s:]{1,200}(?::\d+:(?:\d+:)?|-\d+-)"
+    ),
     "comments": _lines(r"[ \t]*(?://|#|\*|;|--)[ \t]?"),
 }
 """What stands before lines: undoing it brings no word to light that was not there."""

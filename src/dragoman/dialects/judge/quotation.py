@@ -33,7 +33,7 @@ SIGNS = "“”„«»‹›‘’‚「」『』《》"
 QUOTATION_MARKS = ('"', *SIGNS)
 ENTITIES = "quot|laquo|raquo|ldquo|rdquo|bdquo"
 TOKEN = late(
-    rf"\n|``*|~~~+|>[ \t\r]*|<(?=[/!{FIRST_LETTERS}])(?:/?(?:{ELEMENTS})\b[^>\n]{{0,80}}>|!--)|-->"
+    rf"\n|``*|~~~+|>[ \t\r]*|<(?=[/!{FIRST_LETTERS}])(?:/?(?:{ELEMENTS})\b[^>\n]{{0,80}}>|!--|!\[CDATA\[)|-->|\]\]>"
     rf"|\\(?:begin|end)\{{(?:{VERBATIM})\*?\}}"
     rf"|\\(?:verb|lstinline)\*?(?P<delimiter>[^\w\s*{{])(?:(?:(?!(?P=delimiter))[^\n])*(?P=delimiter))?|\[INST\]|&(?:{ENTITIES});|{'|'.join(QUOTATION_MARKS)}",
     re.IGNORECASE,
@@ -43,11 +43,11 @@ CLOSED = late(r"\\(?:verb|lstinline)\*?(.).*\1")
 TIGHT = frozenset({'"', "”", "»", "‘", "‚"})
 """Marks that open only behind white space or a bracket."""
 TAIL = late(
-    rf"(?:[\"{SIGNS}]\s?|`+|~+|<[!/]?[\w-]{{0,10}}[^>\n]{{0,80}}|-{{1,2}}|\\\w{{0,12}}\*?\{{?\w{{0,12}}\*?|&\w{{0,5}}"
+    rf"(?:[\"{SIGNS}]\s?|`+|~+|<[!/]?[\w-]{{0,10}}[^>\n]{{0,80}}|-{{1,2}}|\]{{1,2}}|\\\w{{0,12}}\*?\{{?\w{{0,12}}\*?|&\w{{0,5}}"
     r"|\[\w{0,4}|\n[ \t\r]*)\Z"
 )
 """What may be the beginning of more at the end of what has come."""
-NO_TAG = rf"<(?:(?![/!{FIRST_LETTERS}])|(?!!--|/?(?:{ELEMENTS})\b))"
+NO_TAG = rf"<(?:(?![/!{FIRST_LETTERS}])|(?!!--|!\[CDATA\[|/?(?:{ELEMENTS})\b))"
 OPENS = r"(?<=[\s(\[{:,—–-])"
 """What stands before a quotation mark that opens."""
 CALM = late(
@@ -442,6 +442,8 @@ def _element(token: str) -> tuple[Quote, str] | None:
     """What the element, comment or environment that this token begins awaits; None where it begins none."""
     if token == "<!--":
         return Quote.COMMENT, "-->"
+    if token.startswith("<!["):
+        return Quote.CDATA, r"\]\]>"
     if token[0] == "<" and token[1] not in "/!" and not token.endswith("/>"):
         name = re.match(r"\w+", token[1:])
         return (Quote.HTML, rf"</{name.group().casefold()}\b") if name else None

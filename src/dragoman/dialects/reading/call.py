@@ -167,8 +167,8 @@ class Attempt(Drafts):
             c = yield from src.peek()
             if c == "]":
                 src.pos += 1
-                if self._nested == 1 and not self.row.section_close and (yield from self.closing(("]",))):
-                    self.last_edit("stray_bracket")
+                if self._nested == 1 and not self.row.section_close:
+                    yield from self._bracket_too_many()
                 return
             if not c and self.items:
                 self._note_unclosed()
@@ -181,6 +181,11 @@ class Attempt(Drafts):
                 return
             self._doubt_end()
             raise Broken("the list of calls is not closed")
+
+    def _bracket_too_many(self) -> Need[None]:
+        """One more bracket behind the list, which is not the end of a CDATA section."""
+        if (yield from self.src.glance(("]", "]]>")))[1] == "]" and (yield from self.closing(("]",))):
+            self.last_edit("stray_bracket")
 
     def _is_parted(self) -> Need[bool]:
         """Does what follows an item part it from the next one, or end the list?"""
