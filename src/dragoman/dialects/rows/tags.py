@@ -16,14 +16,15 @@ FUNCTION_OPEN = (
     "<tool_name>", "<tool>\n<tool_name>", "<tool><tool_name>", "<function ",
 )
 FUNCTION_CLOSE = (">\n", "/>", '">', "'>", "</function>", "</name>", "</tool_name>")
-BODY_CLOSE = ("</function>", "</call>", "</tool>", "</invoke>")
+BODY_CLOSE = ("</function>", "</call>", "</tool>", "</invoke>", "</function >", "</ function >")
 NAMELESS = (">\n", '">', "'>", "</parameter>")
+OTHER_CLOSERS = ("</param>", "</parameter >", "</ parameter >")
 
 PARAMETER = TaggedArgs(
-    key=Span(PARAMETER_OPEN, NAMELESS), value=span("", ("\n</parameter>\n", "</param>")), trim="\n"
+    key=Span(PARAMETER_OPEN, NAMELESS), value=span("", ("\n</parameter>\n", *OTHER_CLOSERS)), trim="\n"
 )
 COMPACT = TaggedArgs(
-    key=Span(PARAMETER_OPEN, (">", *NAMELESS[1:])), value=span("", ("</parameter>", "</param>"))
+    key=Span(PARAMETER_OPEN, (">", *NAMELESS[1:])), value=span("", ("</parameter>", *OTHER_CLOSERS))
 )
 ARG_KEY = TaggedArgs(
     key=span("<arg_key>", "</arg_key>\n"), value=span("<arg_value>", "</arg_value>\n"), typing=Typing.LITERAL
