@@ -18,6 +18,8 @@ from .visible import MOST_VISIBLE, VisibleText
 
 APART = frozenset(" \t\r\n\"'`“„«(/[{,*_")
 """What a mark that is spoken of stands behind; one that counts may be glued to the last word before it."""
+FENCED = 3
+"""So many backticks that are all of a line open or close a block."""
 
 
 class ToldText:
@@ -36,6 +38,7 @@ class ToldText:
         self.results = False  # the message began with what looks like a tool's result
         self._fresh = True
         self._reasoning_tail = "\n"
+        self._ticks = 0  # backticks on the present line of reasoning
         self._prose_since_call = False
         self._unclosed: tuple[str, str] | None = None
         self._visible = VisibleText()
@@ -79,6 +82,8 @@ class ToldText:
 
     def _thought(self, text: str) -> None:
         self._reasoning_tail = (self._reasoning_tail + text)[-80:] if len(text) < 80 else text[-80:]
+        line = text.rfind("\n") + 1
+        self._ticks = text.count("`", line) + (0 if line else self._ticks)
 
     def passed(self, text: str) -> None:
         """`text` was told without us, while nothing was pending."""
@@ -152,8 +157,12 @@ class ToldText:
 
     @property
     def ticked(self) -> bool:
-        """Does a backtick stand right before this place in reasoning?"""
-        return self._reasoning_tail[-1:] == "`"
+        """Do backticks that open a code span stand right before this place in reasoning?"""
+        line = self._reasoning_tail.rpartition("\n")[2]
+        run = len(line) - len(line.rstrip("`"))
+        if run == 1:
+            return self._ticks % 2 == 1
+        return run > 1 and not (run >= FENCED and run == len(line.strip()))
 
     @property
     def last(self) -> str:
