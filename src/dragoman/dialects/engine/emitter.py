@@ -318,7 +318,7 @@ class Teller(Waiting):
             self.emit(IssueReported(Issue(kind=IssueKind.NOISE, message=message, raw=written, name=draft.name)))
             return
         doubt = self._doubt_of(decision)
-        self._show(written, doubt)
+        self._show(written, doubt, call=draft.strong)
         self._note_left(draft, written, decision, doubt)
 
     def _doubt_of(self, *decisions: Decision) -> int:

@@ -54,8 +54,8 @@ class ToldText:
 
     # ── telling ───────────────────────────────────────────────────────────────
 
-    def _show(self, text: str, doubt: int = 0) -> None:
-        self._shown(text)
+    def _show(self, text: str, doubt: int = 0, *, call: bool = False) -> None:
+        self._shown(text, call=call)
         self.emit(TextDelta(text, doubt))
 
     def _keep(self, text: str) -> None:
@@ -65,9 +65,9 @@ class ToldText:
         if visible.size > MOST_VISIBLE:
             visible.cut()
 
-    def _shown(self, text: str) -> None:
+    def _shown(self, text: str, *, call: bool = False) -> None:
         self._keep(text)
-        self.context.add(text)
+        (self.context.add_call if call else self.context.add)(text)
         self._fresh = self._fresh and text.isspace()
         if self._since_left is not None:
             self._since_left += text

@@ -183,7 +183,7 @@ class Waiting(ToldText):
         if pending.reasoning:
             self._think(pending.raw)
         else:
-            self._show(pending.raw, doubt)
+            self._show(pending.raw, doubt, call=pending.strong and not pending.fenced)
 
     def _settle_first(self, head: Pending, *, box: str = "", behind: str = "") -> None:
         """Decide on the first candidate, and tell what stands between it and the next."""

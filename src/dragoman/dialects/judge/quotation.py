@@ -130,6 +130,18 @@ class Context:
         if self._size > PENDING and (len(text) < PENDING or gathered > PENDING):  # behind one so long perhaps none asks
             self._read(final=False)
 
+    def add_call(self, text: str) -> None:
+        """More visible text, a call that stays in it: a fence among its marks (DeepSeek's) quotes nothing behind it."""
+        if "```" not in text:
+            self.add(text)
+            return
+        self._read(final=True)
+        is_open = self._fence or self._fence_line
+        self.add(text)
+        self._read(final=True)
+        if not is_open:
+            self._fence = self._fence_line = ""
+
     def forget(self) -> None:
         """Keep nothing of the text but what it leaves behind."""
         self._read(final=False)
