@@ -314,6 +314,40 @@ class Trim:
         return self._sink if not self._what or (self._started and not self._tail and self._what == "\n") else None
 
 
+class Outdent(Trim):
+    """Drops the indentation of a value's tags, where they stand on lines of their own, from their lines and from it.
+
+    A call in a list item is indented as a whole; a template indents no tags.  The value is read when it has ended.
+    """
+
+    def __init__(self, what: str, sink: Sink, indent: str) -> None:
+        super().__init__(what, sink)
+        self._indent, self._pieces = indent, [""]
+        self.outdented = False
+
+    def feed(self, text: str) -> None:
+        """More of the text."""
+        self._pieces.append(text)
+
+    def close(self) -> None:
+        """The text has ended: do its tags stand on lines of their own, and is it indented as they are?"""
+        text, indent = "".join(self._pieces), self._indent
+        first, *inside = text.split("\n")
+        last = inside.pop() if inside else ""
+        if first not in ("", "\r") or not inside or last != indent:
+            super().feed(text)
+            super().close()
+            return
+        self.outdented = True
+        if all(not line.strip() or line.startswith(indent) for line in inside):
+            inside = [line.removeprefix(indent) for line in inside]
+        self._sink("\n".join(inside).removesuffix(first))
+
+    def through(self) -> Sink | None:
+        """Nothing goes on before the end."""
+        return None
+
+
 def _overlap(text: str, what: str) -> int:
     """How many characters at the end of a text may begin `what`, or are all of it."""
     return next(size for size in range(min(len(text), len(what)), -1, -1) if text.endswith(what[:size]))

@@ -29,6 +29,7 @@ SCALAR = late(r"-?\d{1,15}|true|false")
 """Values that are not text and that every reader takes for the same."""
 
 
+INDENTS = (" ", "\t")
 PROBE = "a_b.c-1"
 """A name with all signs that one may have."""
 
@@ -149,7 +150,7 @@ def _arguments(
         at = one.end()
         if key in found or not wanted.has(key) or (marks.others is not None and marks.others.search(value)):
             return None
-        if marks.trim and value.startswith("\r"):
+        if marks.trim and (value.startswith("\r") or value[-1:] in INDENTS):
             return None
         kind = wanted.property(key)
         if kind.enum or not kind.kinds:

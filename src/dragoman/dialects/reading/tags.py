@@ -16,7 +16,7 @@ from ...lenient.source import Need, finder
 from ...types import Edit
 from ..judge.candidate import Draft
 from ..spec import TaggedArgs, Typing
-from .arguments import RawArguments, Trim, Unescape, declared_key, unescaped
+from .arguments import Outdent, RawArguments, Trim, Unescape, declared_key, unescaped
 from .call import MAX_NAME, Attempt, Mismatch
 from .nesting import NAME_OVER, OPENING_TAG, until_over
 from .raw_values import RawValue, Role, Seen
@@ -95,6 +95,7 @@ class _Tags:
     def __init__(self, attempt: Attempt, draft: Draft, args: TaggedArgs) -> None:
         self.a, self.draft, self.args = attempt, draft, args
         self.out = RawArguments(draft, typing=args.typing)
+        self._indent = ""
 
     def read(self, first: str = "") -> Need[None]:
         """Read every argument up to the body's end; the `first` one's key may have been read with the name."""
@@ -107,6 +108,8 @@ class _Tags:
             if tag is not None:
                 yield from self._attributed(tag)
             elif found:
+                line = src.behind(1) + src.buf[src.pos : src.pos + size - len(found)]
+                self._indent = line.rpartition("\n")[2] if "\n" in line and self.args.trim == "\n" else ""
                 src.pos += size
                 yield from self._argument()
             elif not (yield from self._stray()):
@@ -232,10 +235,13 @@ class _Tags:
             return
         unescape = Unescape(sink, active=self.args.entities)
         marks = _ValueMarks(self.a, self.draft, self.out.given, key, text=text)
-        trim = Trim(self.args.trim, unescape.feed)
+        indent, self._indent = self._indent, ""
+        trim = Outdent(self.args.trim, unescape.feed, indent) if indent else Trim(self.args.trim, unescape.feed)
         value = RawValue(self.a.src, marks, trim.feed, marks.values, marks.nesting.values)
         yield from value.read()
         trim.close()
+        if isinstance(trim, Outdent) and trim.outdented:
+            self.draft.edits.append(Edit("indentation", "$", f"<{key}>"))
         unescape.close()
         assert value.ended is not None
         if value.guessed:
