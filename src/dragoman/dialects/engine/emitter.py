@@ -74,6 +74,7 @@ class Teller(Waiting):
         self._ran: list[Draft] = []
         self._made: dict[tuple[str, str], bool] = {}
         self._doubts: list[tuple[Draft, str, Decision, int]] = []
+        self._doubted: list[str] = []
         self._stretches = 0  # of text in which calls in doubt stand
         self._fates: list[tuple[str, Outcome]] = []
         self._spoken_of = False  # the candidate at hand is, by what is said before or right behind it
@@ -388,6 +389,7 @@ class Teller(Waiting):
 
     def settle_doubts(self) -> None:
         """Tell the calls that stayed in doubt, and of those that ran without the others they were made with."""
+        self._doubted = [written for _, written, _, _ in self._doubts]
         for draft, written, decision, doubt in self._doubts:
             if draft.value() in self._calls_made():
                 continue
@@ -408,7 +410,7 @@ class Teller(Waiting):
             return
         text, context = self._visible.end()
         known: set[tuple[str, str]] | None = None  # spelt out only where there is something to compare with
-        for found in overlooked(text, judge.declared, read, context):
+        for found in overlooked(text, judge.declared, read, context, self._doubted):
             if known is None:
                 known = {draft.value() for draft, _ in self.decisions if draft.done}
             if (found.name, spelling(found.arguments)) not in known:

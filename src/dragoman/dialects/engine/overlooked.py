@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -64,14 +64,20 @@ class Overlooked(NamedTuple):
     inside: bool
 
 
-def overlooked(text: str, tools: Declared, read: Read, context: Context | None = None) -> Iterator[Overlooked]:
-    """The calls in `text`, in order; `read` reads one that stands alone, `context` has read the text before."""
+def overlooked(
+    text: str, tools: Declared, read: Read, context: Context | None = None, calls: Iterable[str] = ()
+) -> Iterator[Overlooked]:
+    """The calls in `text`, in order; `read` reads one that stands alone, `context` has read the text before.
+
+    Nothing in one of the `calls` that stand in the text is one (judge-rules.md D).
+    """
     names = tools.written
     if ("{" not in text and "<" not in text) or (len(names) <= FEW and not any(name in text for name in names)):
         return
     behind = left = read_to = in_vain = 0
+    taken = _places(text, calls)
     for mark in _marks(names, text):
-        if mark.start() < behind or left >= MOST:
+        if mark.start() < behind or left >= MOST or any(start <= mark.start() < end for start, end in taken):
             continue
         if mark["tag"] is None and is_nested(text[max(0, mark.start() - NEAR) : mark.start()]):
             continue
@@ -89,6 +95,16 @@ def overlooked(text: str, tools: Declared, read: Read, context: Context | None =
             if not _is_quoted(text, mark.start(), end, context):
                 inside = GOES_ON.match(text, end) is not None
                 yield Overlooked(mark.start(), end, name, found, inside)
+
+
+def _places(text: str, pieces: Iterable[str]) -> list[tuple[int, int]]:
+    """Where each of these stands in `text`, in order."""
+    places, at = [], 0
+    for piece in pieces:
+        found = text.find(piece, at)
+        if found >= 0:
+            places.append((found, at := found + len(piece)))
+    return places
 
 
 # ── as text comes ────────────────────────────────────────────────────────────
