@@ -50,7 +50,7 @@ FOREIGN_TURN = ("<|start_header_id|>", "<|im_start|>", "<start_of_turn>", "<|STA
 FABRICATED = (
     "<function_results>", "<tool_response>", "<tool_result>", "<tool_results>", "<tool_output>", "<function_result>",
     "<function_response>", "[TOOL_RESULTS]", "~~~tool_result", "```tool_result", "```tool_output", "```function_output",
-    "<｜tool▁outputs▁begin｜>", "<|tool_response>", "Observation:",
+    "<｜tool▁outputs▁begin｜>", "<|tool_response>", "<|observation|>", "<observation>", "Observation:",
 )
 """What a tool's answer looks like: written by the model after its own call, it is invented (judge-rules.md 7)."""
 

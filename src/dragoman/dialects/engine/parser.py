@@ -266,7 +266,7 @@ class Parser:
             if noise:
                 self._turns.drop(marker)
             return noise
-        if folded in t.fences or folded[:3] in FENCES:
+        if (folded in t.fences or folded[:3] in FENCES) and folded not in t.fabricated:
             return (yield from self._fences.read(marker[:3]))
         if folded not in t.live or (yield from self._is_quoted()):
             return False
