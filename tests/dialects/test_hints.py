@@ -49,6 +49,10 @@ BEHIND = [
     ("an interjection in Japanese", "いや、違います。", "次に、結果を見ます。"),
     ("a word that leads on", "Hoppla! Anders herum.", "Done. The mail is out."),
     ("a denial", "I have not acted on it.", "I will not touch any other file."),
+    ("a question of leave", "Let me know if you want any changes before I run it.", "Let me know if you need anything else!"),
+    ("an example", "Tell me if you want more: this was only an example.", "Feel free to ask if you want more examples."),
+    ("a condition in German", "Sag Bescheid, wenn du das willst.", "Sag Bescheid, wenn du noch etwas brauchst."),
+    ("a condition in French", "Dites-moi si vous voulez cela.", "Dites-moi si vous avez besoin d'autre chose."),
     ("a denial in Japanese", "まだ実行していません。", "他のファイルには触れません。"),
 ]
 

@@ -56,6 +56,17 @@ HASTE = _any(
     r"[不别]用?担心|没问题|問題(?:ありません|ない)|ご?心配(?:なく|しないで)|걱정하?지? ?마\w*",
 )
 """What says no to waiting and worrying, and so to nothing."""
+COURTESY = _any(
+    r"\b(?:let me know|tell me|feel free to (?:ask|reach out)),? (?:if|when|should) you(?:['’]d| would)? "
+    r"(?:need|have|want|like|require) (?:anything|something|any|more|further|additional|other|help|assistance)\b"
+    r"(?:(?!\b(?:before|first|run|call|execut|send|proceed|delet))[^.!?:\n])*(?:[.!]|\Z)",
+    r"\b(?:sag(?:en sie)?(?: mir)?(?: gerne?)? bescheid|lass(?:en sie)? (?:es )?mich wissen|"
+    r"meld(?:e dich|en sie sich)), (?:wenn|falls|sobald) (?:du|sie) (?:noch|weitere|mehr|fragen|hilfe)\b"
+    r"[^.!?:,\n]*(?:[.!]|\Z)",
+    r"\b(?:dites|faites|dis|fais)-(?:le-)?(?:moi|nous)(?: savoir)? si (?:vous avez|tu as) "
+    r"(?:besoin d|d['’]autres|des questions)[^.!?:,\n]*(?:[.!]|\Z)",
+)
+"""How an answer is closed, whatever it holds."""
 OTHERS = _any(
     r"\b(?:other|others|else|ander\w*|weiter\w*|sonst|autres?|d['’]autre|otr[oa]s?|demás|outr[oa]s?|altr[oaie]|"
     r"annat|andet|inn\w{1,3}|"

@@ -19,6 +19,7 @@ from .hint_words import (
     AHEAD,
     ANNOUNCES,
     CONDITION,
+    COURTESY,
     EXAMPLE,
     FALTERS,
     HARMLESS,
@@ -132,6 +133,7 @@ def _before(line: str, inline: bool) -> tuple[str, ...]:
 
 @lru_cache(maxsize=512)
 def _behind(line: str) -> tuple[str, ...]:
+    line = COURTESY.sub(" ", line).strip()
     shown = SHOWN.search(line) is not None
     short = _is_short(line) and not LEADS_UP.search(line)
     found = _found(TAILS, line, shown=short or shown)
