@@ -35,7 +35,6 @@ ADVISED = OUTSIDE / "issues_recommended.jsonl"
 LONG = 20_000
 """Longer texts are read in random pieces only."""
 OTHERWISE = {
-    "issues:tool_name:2": "JSON without markup counts only under the exact name of a declared tool (judge rule 3)",
     "issues:tool_name:6": "a counter is no name, and no tool is guessed from its arguments (judge rules, head)",
     "issues:wrong_tag:2": "a closer that stands twice may be the last of the value: refused, never dropped (rule E)",
     "issues:json_syntax:7": "an escape that JSON does not know keeps its backslash (judge rules, E)",

@@ -419,7 +419,7 @@ class Attempt(Drafts):
 
     def _strays(self) -> Need[None]:
         """Brackets too many between the object and its closer."""
-        size, found = yield from self.src.glance(self.call_close, BRACKETS_TOO_MANY)
+        size, found = yield from self._behind_brackets()
         if found:
             self.src.pos += size
             self.last_edit("stray_bracket")
@@ -432,9 +432,16 @@ class Attempt(Drafts):
         elif self.row.closer_needed and self.items and isinstance(self.items[-1], Draft):
             self.last_edit("unclosed")
 
+    def _behind_brackets(self) -> Need[tuple[int, str]]:
+        """The call's closer behind brackets too many; as `glance`."""
+        ahead, found = yield from self.src.glance(BRACKETS_TOO_MANY)
+        if not found:
+            return 0, ""
+        return (yield from self.src._option((yield from self.src._over_space(ahead)), self.call_close))
+
     def _late_closer(self) -> Need[bool]:
-        """Does the call's closer come behind other text on this line, or begin the next one?  Then it is taken, and the
-        text with it."""
+        """Does the call's closer come on this line, behind other text, or begin the next one where that text stands on
+        the line of the arguments' end?  Then it is taken, and the text with it."""
         src, closers = self.src, tuple(c for c in self.call_close if len(c) > 2)
         if self._framed or not (closers and self.row.closer_needed and self.last):
             return False
@@ -451,9 +458,9 @@ class Attempt(Drafts):
         if found is None:
             return False
         size = found.end() - src.pos
-        if found.group() == "\n" and not self.is_inner:
-            size, closer = yield from src._option((yield from src._over_space(size)), closers)
-            if not closer:
+        if found.group() == "\n" and not self.is_inner and "\n" not in src.buf[src.pos : start]:
+            size, closer = yield from src._option((yield from src._over_space(size)), (*closers, *self.row.openers))
+            if closer not in closers:
                 return False
         elif found.group() not in closers:
             return False
