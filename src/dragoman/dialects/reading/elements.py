@@ -38,8 +38,17 @@ LEGAL = late(r"[\w\s/]")
 CLOSE = late(r"/\s*(?P<key>[\w][\w:.-]*)\s*>")
 CDATA = late(r"!\[CDATA\[(.*?)\]\]>", re.S)
 NO_TAG = late(r"[^<]*+<[^<>\"']*+(?:<|\Z)")
-NO_TAGS = late(r"(?:[^<]*+<(?=[^<>\"']*+<))++")
-"""Angle brackets that open no tag: another follows before one closes."""
+NO_TAGS = late(r"(?:[^<]*+<(?:(?=[^<>\"']*+<)|(?![\w\s/])(?s:.)))++")
+"""Angle brackets that open no element: another follows before one closes, or a sign that no name begins with."""
+LEAF = r"<(?P<leaf>\w[\w:.-]*+)(?=[\s=>])[^<>\n]{0,400}+(?<!/)>[^<]*+</(?P=leaf)>"
+"""A whole element without others in it."""
+CLOSER = r"</\s*(?P<closes>\w[\w:.-]*)\s*>"
+TAGS = late(rf"(?:[^<]*+(?:{LEAF}|<\w[^<>]*+(?:>|(?=<))|{CLOSER}(?=\s*+(?:[^<\s]|<[^<>]*+[<>]))|<(?![\w\s/])))++")
+"""Text with tags in it of which all is there, and with what looks like tags."""
+TAG = late(rf"{LEAF}|{OPENER.pattern}|{CLOSER}(?=\s*+</\s*(?P<behind>\w[\w:.-]*)|)")
+ONE_TAG = late(r"\s*+<[^<>]*+[<>]")
+ANY_TAG = late(r"</?\s*+(?P<name>\w[\w:.-]*+)")
+NAME = late(r"\w[\w:.-]*")
 ITEMS = frozenset({"item"})
 
 
@@ -355,15 +364,50 @@ class _ElementMarks:
         self.reader, self.key, self.text = reader, key, text
         self.marks: tuple[str, ...] = (reader.lead,)
         whole = all(NO_TAG.match(mark) is None for mark in reader.closers)
-        self.nothing = NO_TAGS if reader.lead == "<" and whole else None
+        self.nothing: re.Pattern[str] | None = None
         self.false: re.Pattern[str] | None = None
         nesting = reader.a.row.nesting
         self._around = {*nesting.closes.values(), *filter(None, (reader.a.called,))}
+        self._ends = {*self._around, *(found["key"] for mark in reader.closers if (found := CLOSE.match(mark, 1)))}
+        self._stops = {key, *self._ends}
+        if reader.lead == "<" and whole and all(map(NAME.fullmatch, self._around)):
+            self.nothing = NO_TAGS
 
     def __contains__(self, kind: object) -> bool:
         return kind not in self._around
 
-    def look(self, mark: str) -> Need[Seen]:
+    def past(self, text: str, pos: int, limit: int, depth: dict[str, int], *, known: bool) -> int:
+        if self.nothing is None:
+            return pos
+        if known:
+            end = max(pos, text.rfind("<", pos, limit))  # what stands behind the last one, more must tell
+            for tag in ANY_TAG.finditer(text, pos, end):
+                if tag["name"] == self.key:
+                    if text[tag.start() + 1] == "/":
+                        return tag.start()
+                    opener = OPENER.match(text, tag.start())
+                    depth[self.key] += opener is not None and opener["name"] == self.key
+            return end
+        run = TAGS.match(text, pos, limit)
+        if run is None:
+            return pos
+        end = run.end()
+        behind = ONE_TAG.match(text, end)
+        for tag in TAG.finditer(text, pos, end if behind is None else behind.end()):
+            leaf, opens, closes = tag["leaf"], tag["name"], tag["closes"]
+            if tag.start() >= end:
+                break
+            if (leaf or closes) in self._stops or opens in self._ends:
+                return tag.start()
+            if opens:
+                depth[opens] += 1
+            elif closes and depth.get(closes):
+                depth[closes] -= 1
+            elif closes and tag["behind"] in self._stops:
+                return tag.start()
+        return end
+
+    def look(self, mark: str, balances: Callable[[str], bool]) -> Need[Seen]:
         """What the tag that stands here is."""
         reader, size = self.reader, len(mark)
         src = reader.a.src
@@ -372,6 +416,8 @@ class _ElementMarks:
             return (yield from self._opener(size))
         size = close.end() - src.pos
         name = close["key"]
+        if name != self.key and balances(name):
+            return Seen(Role.ENDS, len(mark) if reader.ends_call(close) else size, name)
         if reader.ends_call(close):
             return Seen(Role.ENDS, len(mark), name, (yield from reader.call_may_end(size)))
         follows, sure = yield from reader.legal_next(size)

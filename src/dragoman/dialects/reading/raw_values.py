@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Container, Generator
+from collections.abc import Callable, Collection, Container, Generator
 from enum import Enum, auto
 from typing import Protocol
 
@@ -22,6 +22,10 @@ from ...records import dataclass
 
 MAX_REREAD = 1_000_000
 """So many characters, and a few times as many as were read before, are read again in one message."""
+NEAR = 200
+"""How far is looked for a mark that matters, and twice as far each time that none stands there."""
+MANY = 16
+"""Marks in one value behind which as many as can be are passed at once."""
 UNCLEAR = "where an argument ends is not clear"
 
 
@@ -60,8 +64,19 @@ class Marks(Protocol):
     false: re.Pattern[str] | None
     """Text with closers of the value itself in it, each with something behind it that cannot follow one."""
 
-    def look(self, mark: str) -> Generator[None, None, Seen]:
-        """What the mark that stands here is; nothing is consumed."""
+    def past(self, text: str, pos: int, limit: int, depth: dict[str, int], *, known: bool) -> int:
+        """How far from here no mark stands by which the value may end; what is open behind it is counted in `depth`.
+
+        No more than up to `limit` is looked at.  Where it is `known` how the value ends, if no closer of its own comes,
+        others mean nothing.
+        """
+        ...
+
+    def look(self, mark: str, balances: Callable[[str], bool]) -> Generator[None, None, Seen]:
+        """What the mark that stands here is; nothing is consumed.
+
+        Behind the closer of a kind that something is open of, or nothing depends on (`balances`), nobody need look.
+        """
         ...
 
     def goes_on(self, seen: Seen) -> Generator[None, None, bool]:
@@ -96,7 +111,8 @@ class RawValue:
         self._first_guess: _End | None = None
         self._inside = self._unclear = self._any = False
         self._closer_at = -1
-        self._owns = 0
+        self._owns = self._looked = 0
+        self._reach = NEAR
         self.guessed = False
         self.ended: Seen | None = None
 
@@ -110,7 +126,8 @@ class RawValue:
                 self._without_closer()
                 return
             src.pos -= len(mark)
-            seen = yield from self._marks.look(mark)
+            self._looked += 1
+            seen = yield from self._marks.look(mark, self._balances)
             if self._is_end(seen) and not (yield from self._marks.goes_on(seen)):
                 src.pos += seen.size
                 self._end_here(seen)
@@ -124,12 +141,37 @@ class RawValue:
         if marks.nothing is not None and (run := marks.nothing.match(src.buf, src.pos)):
             self._pour(run.group())
             src.pos = run.end()
+        if self._looked > MANY:
+            self._pass(marks)
         if marks.false is None or any(self._depth[kind] for kind in self._own):
             return
         if run := marks.false.match(src.buf, src.pos):
             self._unclear = True
             self._pour(run.group())
             src.pos = run.end()
+
+    def _pass(self, marks: Marks) -> None:
+        """The same of many marks; twice as far each time, since it may be asked at every mark."""
+        src, known = self._src, bool(self._first_guess or self._first_own or self._inside)
+        end = src.pos
+        while True:
+            limit = end + self._reach
+            found = marks.past(src.buf, end, limit, self._depth, known=known)
+            if found > end:
+                self._pour(src.buf[end:found])
+            if 2 * (found - end) < self._reach:
+                self._reach, src.pos = NEAR, found
+                return
+            self._reach *= 2
+            end = found
+
+    @property
+    def _is_settled(self) -> bool:
+        """Is known what ends the value if no true closer comes?"""
+        return bool(self._first_guess or self._first_own or self._inside or self._unclear)
+
+    def _balances(self, kind: str) -> bool:
+        return bool(self._depth.get(kind)) or (self._is_settled and kind not in self._own)
 
     def _pour(self, text: str) -> None:
         if self._held is None:
@@ -185,9 +227,7 @@ class RawValue:
 
     def _may_guess(self, seen: Seen) -> None:
         """What would end the value, if its closer were missing."""
-        settled = self._first_guess or self._first_own or self._inside or self._unclear
-        settled = settled or any(self._depth[kind] for kind in self._own)
-        if seen.follows and not settled:
+        if seen.follows and not (self._is_settled or any(self._depth[kind] for kind in self._own)):
             self._first_guess = self._remember(seen)
 
     def _remember(self, seen: Seen) -> _End:

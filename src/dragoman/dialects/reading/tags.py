@@ -18,6 +18,7 @@ from ..judge.candidate import Draft
 from ..spec import TaggedArgs, Typing
 from .arguments import Outdent, RawArguments, Trim, Unescape, declared_key, unescaped
 from .call import MAX_NAME, Attempt, Mismatch
+from .compiled import Row
 from .nesting import NAME_OVER, OPENING_TAG, until_over
 from .raw_values import RawValue, Role, Seen
 from .strays import CallMarks
@@ -288,6 +289,39 @@ def _false_closers(marks: tuple[str, ...], own: tuple[str, ...], after: tuple[st
     return re.compile(rf"(?:[^{begins}]*+(?:{closer})[{BLANKS}]*+[^{BLANKS}{begins}{follows}])++")
 
 
+@lru_cache(maxsize=256)
+def _no_tags(row: Row) -> re.Pattern[str] | None:
+    """Text with the beginnings of tags in it that are none, and no other mark of a value of this row."""
+    nesting, marks = row.nesting, [mark for mark in row.value_marks if mark]
+    certain = (*nesting.closes, *row.key_open)
+    begun = [mark for mark in marks if nesting.opens.get(mark) == mark[1:] and mark not in certain]
+    if not begun:
+        return None
+    others = _either([mark for mark in marks if mark not in begun])
+    no_tag = rf"(?!{others}){_either(begun)}(?=[^ \t=>]|[^<>]*+<)"
+    return _run(marks, rf"(?:(?!{_either(marks)})(?s:.)|{no_tag})")
+
+
+@lru_cache(maxsize=256)
+def _no_own(row: Row) -> re.Pattern[str] | None:
+    """Text in which no mark of an argument of this row stands."""
+    nesting = row.nesting
+    kinds = {mark: nesting.closes.get(mark) or nesting.kind_of(mark) for mark in row.value_marks if mark}
+    mine = [mark for mark, kind in kinds.items() if mark in row.key_open or kind in nesting.values]
+    return _run(mine, rf"(?!{_either(mine)})(?s:.)") if mine else None
+
+
+def _run(marks: list[str], passed: str) -> re.Pattern[str]:
+    """Text without the first signs of `marks`, and with what of them is `passed`; only where all of a mark has come."""
+    signs, longest = re.escape("".join(sorted({mark[0] for mark in marks}))), max(map(len, marks))
+    return re.compile(rf"(?:[^{signs}]*+(?=[{signs}](?s:.{{{longest}}})){passed})++")
+
+
+def _either(marks: list[str]) -> str:
+    """A pattern for the longest of the marks that stands at a place."""
+    return f"(?>{'|'.join(map(re.escape, sorted(marks, key=len, reverse=True)))})" if marks else "(?!)"
+
+
 class _ValueMarks:
     """What the marks inside one value are.  `values` are the kinds that are nothing but arguments."""
 
@@ -305,12 +339,25 @@ class _ValueMarks:
         self.nothing: re.Pattern[str] | None = None
         self.false = _false_closers(self.marks, own, row.after_value)
 
-    def look(self, mark: str) -> Need[Seen]:
+    def past(self, text: str, pos: int, limit: int, depth: dict[str, int], *, known: bool) -> int:
+        pattern = _no_own(self.a.row) if known else _no_tags(self.a.row)
+        run = pattern.match(text, pos, limit) if pattern is not None else None
+        if run is None:
+            return pos
+        end = run.end()
+        for mark in filter(None, (self.opener, self.closer)):
+            at = text.find(mark, pos, end + len(mark) - 1)
+            end = at if at >= 0 else end
+        return end
+
+    def look(self, mark: str, balances: Callable[[str], bool]) -> Need[Seen]:
         """What the mark that stands here is."""
         nesting, size = self.nesting, len(mark)
         kind = nesting.closes.get(mark)
         if kind is not None:
             own = kind in nesting.values
+            if not own and balances(kind):
+                return Seen(Role.ENDS, size, kind)
             follows, _ = yield from self._behind(size, self.a.row.after_value if own else self.a.row.after_body)
             sure = own and follows and (yield from self._ends_well(size))
             return Seen(Role.CLOSES if own else Role.ENDS, size, kind, follows, sure)
