@@ -60,6 +60,22 @@ ENDED = {
 }
 """What shows, behind the first quote in a string, that it is the string's end."""
 DOUBLED = late(r'(?:"(?="))+')
+KEY_GOES_ON = rf"[{BLANK}]*+[^:=：,)\]}}{BLANK}<\[~{{|]"
+
+
+def _others(quote: str, behind: str, *, begun: bool) -> re.Pattern[str]:
+    """Quotes of another kind in a string that they began, each with `behind` behind it; where it has `begun`, the text
+    between them."""
+    one = rf"{quote}(?<![,\s]{quote})(?={behind})"
+    text = f'[^{quote}"\\\\\\x00-\\x1f\ud800-\udfff]*+' if begun else ""
+    return late(f"{one}(?:{text}{one})*+")
+
+
+OTHERS = {
+    (quote, place == "key", begun): _others(quote, KEY_GOES_ON if place == "key" else INSIDE_ITEM, begun=begun)
+    for quote in "'`" for place in ("key", "member") for begun in (False, True)
+}  # fmt: skip
+"""By the quote, whether the string is a key, and whether something was read of it before."""
 FAR = "<[~`{|"
 """Signs that no such pattern takes."""
 BARE_KEY = late(r"[\w.$\\-]*")
@@ -101,22 +117,31 @@ class StringEnds:
         bracket = found["bracket"]
         return not bracket or (bracket == self.closers[-1] and self.would_end(found.end() - 1))
 
-    def _quotes_inside(self, start: int, place: str, *, begun: bool) -> int:
+    def _quotes_inside(self, quote: str, start: int, place: str, *, begun: bool) -> int:
         """Skip quotes that can neither end the string nor begin a key, and the text between; how many they are."""
         if not (self.closers and start and self._far_stops):
             return 0
         buf = self.src.buf
-        pattern = INNER[place, len(self.closers) > 1] if begun and place != "key" else DOUBLED
+        if quote == '"':
+            pattern = INNER[place, len(self.closers) > 1] if begun and place != "key" else DOUBLED
+        elif quote in "'`" and not self._ticked_stops:
+            pattern = OTHERS[quote, place == "key", begun]
+        else:
+            return 0
         found = pattern.match(buf, start)
         if found is None:
             return 0
         self.src.pos = found.end()
-        return buf.count('"', start, found.end())
+        return buf.count(quote, start, found.end())
 
     @cached_property
     def _far_stops(self) -> bool:
         """Is a quote told from the string's end by JSON's own signs alone?"""
         return not self.form.python and self.form.pair == (":",) and all(stop[0] in FAR for stop in self.stops)
+
+    @cached_property
+    def _ticked_stops(self) -> bool:
+        return any(stop.startswith("`") for stop in self.stops)
 
     def _closes(self, place: str, inner: int) -> Need[bool]:
         """Is the quote at `pos` the string's end, or an unescaped quote inside it?

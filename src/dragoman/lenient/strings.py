@@ -198,7 +198,7 @@ class StringReader(StringEnds):
         ends = src.at == state.plan
         if state.plan < 0:
             at = src.pos
-            if state.quote == '"' and (more := self._quotes_inside(src.pos, place, begun=begun)):
+            if more := self._quotes_inside(state.quote, src.pos, place, begun=begun):
                 state.inner += more
                 out(src.buf[at : src.pos].replace('"', '\\"'))
                 return False

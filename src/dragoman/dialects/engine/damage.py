@@ -6,6 +6,9 @@ Contract: every character of what broke is told once, as text or in an issue; no
 
 from __future__ import annotations
 
+import re
+from functools import lru_cache
+
 from ...events import IssueReported
 from ...late import late
 from ...lenient.reader import Cut
@@ -116,8 +119,13 @@ class Damage:
             text = src.held()
             depth = sum(map(text.count, OPENING)) - sum(map(text.count, CLOSING))
             src.hold()
-            while depth > 0 and (mark := (yield from src.until((*OPENING, *CLOSING, "\n\n", *row.openers), _ignore))):
-                if mark not in OPENING and mark not in CLOSING:
+            inner = _inner(row.openers)
+            while depth > 0:
+                if inner is not None and (run := inner.match(src.buf, src.pos)):
+                    depth += sum(run.group().count(sign) * (1 if sign in OPENING else -1) for sign in OPENING + CLOSING)
+                    src.pos = run.end()
+                mark = yield from src.until((*OPENING, *CLOSING, "\n\n", *row.openers), _ignore)
+                if not mark or (mark not in OPENING and mark not in CLOSING):
                     break
                 depth += 1 if mark in OPENING else -1
             if not depth:
@@ -237,6 +245,16 @@ class Damage:
         """How long the opener is that stands here."""
         buf, pos = self.src.buf, self.src.pos
         return max((len(o) for o in row.openers if same(buf[pos : pos + len(o)], o)), default=0)
+
+
+@lru_cache(maxsize=256)
+def _inner(openers: tuple[str, ...]) -> re.Pattern[str] | None:
+    """Brackets that open, or open and close, and the text before them, in which no opener begins; None: one may."""
+    signs = {opener[0] for opener in openers}
+    if not signs.isdisjoint(OPENING + CLOSING):
+        return None
+    text = f"[^{re.escape(''.join(sorted({*signs, *OPENING, *CLOSING, chr(10)})))}]*+"
+    return late(rf"(?:{text}[{{\[](?:{text}[}}\]])?+)++")
 
 
 def _ignore(_: object) -> None:

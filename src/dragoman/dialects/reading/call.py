@@ -41,6 +41,13 @@ JOINTS = frozenset({",", ";"})
 BRACKETS_TOO_MANY = ("}", "}}", "]", ")")
 
 
+STRINGS = {
+    1: late(r'(?:[^{}\[\]"]*+"[^"\\]*+")++'),
+    2: late(r"""(?:[^{}\[\]()"']*+(?:"[^"\\]*+"|'[^'\\]*+'))++"""),
+}
+"""Strings without escapes, by how many kinds of quotes there are, and the text between them."""
+
+
 class Attempt(Drafts):
     """One dialect tried at one place."""
 
@@ -260,6 +267,8 @@ class Attempt(Drafts):
         quotes = ('"', "'") if isinstance(self.spec.args, KeywordArgs) else ('"',)
         brackets = ("{", "}", "[", "]") + (("(", ")") if len(quotes) > 1 else ())
         while True:
+            if depth and (run := STRINGS[len(quotes)].match(src.buf, src.pos)):
+                src.pos = run.end()
             mark = yield from src.until(brackets + quotes, _ignore)
             if mark and mark in quotes:
                 while (inner := (yield from src.until((mark, "\\\\", f"\\{mark}"), _ignore))) != mark:
