@@ -15,7 +15,7 @@ from ...records import dataclass, field, field_names, replace
 from ..reading.compiled import Form, Row
 from ..reading.named import leads
 from ..reading.segments import segmented
-from ..spec import Dialect, JsonCall, Place, Route, Segments, Strength
+from ..spec import Dialect, JsonCall, Listing, Place, Route, Segments, Strength
 from .choices import parted, so_far, soon
 from .marks_at import MarksAt
 from .passing import Passing
@@ -112,6 +112,7 @@ class Table(Marks):
 
     `lead` finds a character that begins a marker, or may, `line_lead` a line that begins with one that begins a `line` marker,
     `any_lead` either character anywhere; `stops` finds both in running text.
+    `calm` are the marks of fences that may be passed.
     """
 
     lead: re.Pattern[str]
@@ -119,6 +120,7 @@ class Table(Marks):
     any_lead: re.Pattern[str]
     calm_source: str
     run_source: str
+    calm: frozenset[str]
     named_first: tuple[Form, ...]
     named_inline: tuple[Form, ...]
     marker: MarksAt
@@ -347,12 +349,14 @@ def _build(marks: Marks) -> Table:
     anywhere = [*_begun(inside - letters, NEAR), *_begun(inside & letters), *named]
     begun = [*_begun(every & marks.line, NEAR), *lines]
     first = parted(begun)
-    calm = parted(begun, {FENCE[0]: f"(?!{_plain_fence(every, first)})"}) if _has_plain(marks) else first
+    calm = _calm(marks)
+    calm_first = parted(begun, {FENCE[0]: f"(?!{_plain_fence(every - calm, first)})"}) if calm else first
     return Table(
         **{name: getattr(marks, name) for name in field_names(Marks)},
         lead=late("|".join(anywhere) or r"(?!)"),
         line_lead=late(_on_line(first)),
-        calm_source=_on_line(calm),
+        calm_source=_on_line(calm_first),
+        calm=calm,
         any_lead=late("|".join([*([f"[{inline}{at_line}]"] if inline or at_line else []), *named, *lines]) or r"(?!)"),
         run_source="|".join((*anywhere, r"\n")),
         named_first=tuple(marks.forms),
@@ -366,10 +370,20 @@ PLAIN = "#|-+(!=>*"
 """Signs that lines of prose and code begin with, and objects never: where no mark begins so."""
 
 
-def _has_plain(marks: Marks) -> bool:
-    """Are there fences that may be passed: do no other calls begin with one than objects, which prove little?"""
-    rows = marks.rows.get(FENCE, ())
-    return FENCE in marks.fences and all(isinstance(row.dialect.args, JsonCall) and not row.strong for row in rows)
+def _calm(marks: Marks) -> frozenset[str]:
+    """The marks of fences that may be passed: with which no other calls begin than objects, which prove little."""
+    if FENCE not in marks.fences or not all(map(_is_weak, marks.rows.get(FENCE, ()))):
+        return NONE
+    tagged = {mark for mark, rows in marks.rows.items() if mark.startswith(FENCE) and all(map(_is_single, rows))}
+    return frozenset({FENCE, *tagged}) - marks.live - marks.headers - marks.ends
+
+
+def _is_weak(row: Row) -> bool:
+    return isinstance(row.dialect.args, JsonCall) and not row.strong
+
+
+def _is_single(row: Row) -> bool:
+    return _is_weak(row) and row.dialect.listing is Listing.REPEAT
 
 
 def _plain_fence(every: frozenset[str], first: str) -> str:
@@ -378,9 +392,10 @@ def _plain_fence(every: frozenset[str], first: str) -> str:
     It holds nothing of which anything is told, and asks nothing: whoever looks at it may as well pass it.
     """
     first = "|".join((first, *_begun(frozenset(mark for mark in every if mark[0] in PLAIN), NEAR)))
-    words = re.escape(PLAIN)
+    words, info = re.escape(PLAIN), "[^`\\n]{0,160}+"
     tags = "|".join(re.escape(mark[len(FENCE) :]) for mark in sorted(every) if mark.startswith(FENCE) and mark != FENCE)
-    return rf"```(?!(?i:{tags or '`'}))[\w+#.-]{{0,120}}+[ \t]{{0,40}}+\r?\n\s*+(?:(?=[\w{words}])(?!{first})|```[\w-]*+[ \t]*+\n\s*+[^\[{{\s])"
+    behind = rf"(?=[\w{words}])(?!{first})|```{info}\n\s*+[^\[{{\s]"
+    return rf"```(?!(?i:{tags or '`'})){info}\n\s*+(?:{behind})"
 
 
 def openings(t: Table) -> re.Pattern[str]:

@@ -202,7 +202,7 @@ class Parser:
                 quotation = self._say_marker(marker)
             if len(marker) == 1:
                 patience.marks += not self._trial.passed
-            elif marker != FENCE:  # it may have been passed
+            elif marker != FENCE and marker.casefold() not in self._table.calm:  # else it may have been passed
                 patience.looked(quotation, light=marker[0] in FENCE_SIGNS and not self._table.opens_calls(marker))
             spent = patience.marks > MARKS or patience.openers > OPENERS or patience.calls > CALLS
             if spent and patience.is_over(src.base + src.pos):
@@ -251,7 +251,7 @@ class Parser:
                 self._src.pos += len(marker)
             self._close_reasoning()
             return True
-        if folded == FENCE and self._fences.is_plain():
+        if (folded == FENCE or folded in t.calm) and self._fences.is_plain():
             return False
         rows, self._scanner.named, self._trial.passed = (*t.rows.get(folded, ()), *self._scanner.named), (), False
         if rows and (yield from self._trial.candidate(rows)):
