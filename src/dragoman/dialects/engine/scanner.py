@@ -110,12 +110,19 @@ class Scanner:
         """Look for the markers of this table; for no plain fence where the text is all there and no candidate waits."""
         self._leads_of, self._calm, key = t, calm, id(t)
         if key not in self._leads:
-            inline = Lead(t.lead, one=True, signs=lambda: t.lead_signs)
+            inline = Lead(t.lead, one=True, signs=lambda: t.lead_signs, counts=self._counts_anywhere)
             self._leads[key] = inline, {}
         self._inline, lines = self._leads[key]
         if calm not in lines:
             lines[calm] = Lead(t.calm_lead if calm else t.line_lead, one=False, counts=self._counts)
         self._at_line = lines[calm]
+
+    def _counts_anywhere(self, buf: str, at: int) -> bool:
+        """The same of a place within a line: most that begins like a mark goes on as none."""
+        t = self.table
+        if t.marker.match(buf, at) is not None:
+            return True
+        return self._has_names and bool(forms_at(self._names, t.named_inline, buf, at, eof=True))
 
     def _counts(self, buf: str, at: int) -> bool:
         """May anything begin here, in a text that has ended?  Most words of code are no tool's name."""

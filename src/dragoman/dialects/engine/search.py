@@ -38,7 +38,8 @@ class Lead:
 
     A character class counts where it begins, a line's beginning where it ends.  `signs` find all that it finds, and
     perhaps more: each is one literal, which `re` looks for at ten times the speed of a choice.  They are made when a
-    long text asks for them.  Of a text that has ended only the places are told that `counts`.
+    long text asks for them.  Of a text that has ended only the places are told that `counts`,
+    and of those by one pattern only lines' beginnings.
     """
 
     __slots__ = ("_counts", "_found", "_one", "_pattern", "_places", "_searched", "_signs")
@@ -69,7 +70,7 @@ class Lead:
         match, counts, at = self._pattern.search(buf, begin, end), self._counts, size
         if match is not None:
             at = match.end()
-            while counts is not None and src.eof and not counts(buf, at):
+            while counts is not None and src.eof and not self._one and not counts(buf, at):
                 match = self._pattern.search(buf, at, end)
                 if match is None:
                     break
@@ -86,7 +87,7 @@ class Lead:
         return at
 
     def _by_signs(self, signs: tuple[Anchored, ...], src: Source, start: int) -> int:
-        buf, base, size = src.buf, src.base, len(src.buf)
+        buf, base, size, counts = src.buf, src.base, len(src.buf), self._counts
         places = self._places or self._begin(signs, src)
         while True:
             first = size
@@ -105,11 +106,12 @@ class Lead:
                     places[n] = base + (at if found else end), found
                 if found and at < first:
                     first = at
-            if first == size or self._pattern.match(buf, first) is not None:
-                self._found = base + first if first < size else self._found
+            if first == size:
+                return first
+            if self._pattern.match(buf, first) is not None and (counts is None or counts(buf, first)):
+                self._found = base + first
                 return first
             start = first + 1
-
 
     def _begin(self, signs: tuple[Anchored, ...], src: Source) -> list[tuple[int, bool]]:
         """No sign has been looked for; those that cannot be there need not be."""

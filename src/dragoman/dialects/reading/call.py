@@ -45,7 +45,9 @@ STRINGS = {
     1: late(r'(?:[^{}\[\]"]*+"[^"\\]*+")++'),
     2: late(r"""(?:[^{}\[\]()"']*+(?:"[^"\\]*+"|'[^'\\]*+'))++"""),
 }
-"""Strings without escapes, by how many kinds of quotes there are, and the text between them."""
+"""Strings without escapes, by how many kinds of quotes there are, and the text before them."""
+OPENING = {1: late(r'(?:[^{}\[\]"]*+[{\[])++'), 2: late(r"""(?:[^{}\[\]()"']*+[{\[(])++""")}
+"""Brackets that open, and the text before them."""
 
 
 class Attempt(Drafts):
@@ -266,8 +268,12 @@ class Attempt(Drafts):
         src, depth = self.src, 0
         quotes = ('"', "'") if isinstance(self.spec.args, KeywordArgs) else ('"',)
         brackets = ("{", "}", "[", "]") + (("(", ")") if len(quotes) > 1 else ())
+        strings, opening = STRINGS[len(quotes)], OPENING[len(quotes)]
         while True:
-            if depth and (run := STRINGS[len(quotes)].match(src.buf, src.pos)):
+            if depth and (run := strings.match(src.buf, src.pos)):
+                src.pos = run.end()
+            if depth and (run := opening.match(src.buf, src.pos)):
+                depth += sum(map(run.group().count, "({[" if len(quotes) > 1 else "{["))
                 src.pos = run.end()
             mark = yield from src.until(brackets + quotes, _ignore)
             if mark and mark in quotes:

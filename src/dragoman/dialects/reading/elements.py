@@ -38,17 +38,16 @@ LEGAL = late(r"[\w\s/]")
 CLOSE = late(r"/\s*(?P<key>[\w][\w:.-]*)\s*>")
 CDATA = late(r"!\[CDATA\[(.*?)\]\]>", re.S)
 NO_TAG = late(r"[^<]*+<[^<>\"']*+(?:<|\Z)")
-NO_TAGS = late(r"(?:[^<]*+<(?:(?=[^<>\"']*+<)|(?![\w\s/])(?s:.)))++")
+NO_NAME = r"(?=/?+\s*+[^\w\s])"
+NO_TAGS = late(rf"(?:[^<]*+<(?:(?=[^<>\"']*+<)|{NO_NAME}))++")
 """Angle brackets that open no element: another follows before one closes, or a sign that no name begins with."""
-LEAF = r"<(?P<leaf>\w[\w:.-]*+)(?=[\s=>])[^<>\n]{0,400}+(?<!/)>[^<]*+</(?P=leaf)>"
-"""A whole element without others in it."""
-CLOSER = r"</\s*(?P<closes>\w[\w:.-]*)\s*>"
-TAGS = late(rf"(?:[^<]*+(?:{LEAF}|<\w[^<>]*+(?:>|(?=<))|{CLOSER}(?=\s*+(?:[^<\s]|<[^<>]*+[<>]))|<(?![\w\s/])))++")
+WORD = r"\w[\w:.-]*"
+TAGS = late(rf"(?:[^<]*+<(?:\w[^<>]*+(?:>|(?=<))|/\s*{WORD}\s*>(?=\s*+(?:[^<\s]|<[^<>]*+[<>]))|{NO_NAME}))++")
 """Text with tags in it of which all is there, and with what looks like tags."""
-TAG = late(rf"{LEAF}|{OPENER.pattern}|{CLOSER}(?=\s*+</\s*(?P<behind>\w[\w:.-]*)|)")
+TAG = late(rf"{OPENER.pattern}|</\s*(?P<closes>{WORD})\s*>(?=\s*+</\s*(?P<behind>{WORD})|)")
 ONE_TAG = late(r"\s*+<[^<>]*+[<>]")
-ANY_TAG = late(r"</?\s*+(?P<name>\w[\w:.-]*+)")
-NAME = late(r"\w[\w:.-]*")
+ANY_TAG = late(rf"</?\s*+(?P<name>{WORD}+)")
+NAME = late(WORD)
 ITEMS = frozenset({"item"})
 
 
@@ -394,10 +393,10 @@ class _ElementMarks:
         end = run.end()
         behind = ONE_TAG.match(text, end)
         for tag in TAG.finditer(text, pos, end if behind is None else behind.end()):
-            leaf, opens, closes = tag["leaf"], tag["name"], tag["closes"]
+            opens, closes = tag["name"], tag["closes"]
             if tag.start() >= end:
                 break
-            if (leaf or closes) in self._stops or opens in self._ends:
+            if closes in self._stops or opens in self._ends:
                 return tag.start()
             if opens:
                 depth[opens] += 1
