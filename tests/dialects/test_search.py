@@ -12,7 +12,7 @@ from dragoman import dialects
 from dragoman.dialects.engine.markers import LOOK, Table, _begun, table
 from dragoman.dialects.engine.search import Lead
 from dragoman.dialects.reading.named import leads
-from dragoman.dialects.rows.table import resolve
+from dragoman.dialects.rows.table import ALL, resolve
 from dragoman.lenient.source import Source
 
 PIECES = (
@@ -56,3 +56,15 @@ def test_single_signs_find_every_place_that_the_whole_pattern_finds(name: str) -
         found = _places(by_signs, text)
         assert found == _places(Lead(whole, one=True), text)
         assert set(found) <= set(_places(Lead(marks.lead, one=True), text))  # which looks less far
+
+
+@pytest.mark.parametrize("name", ["hermes", "deepseek_v3", "fenced_json", "react", ""])
+def test_marks_are_found_by_their_first_signs_as_by_a_pattern_of_all(name: str) -> None:
+    marks, rng = table(resolve(name), calls=True) if name else table(ALL, calls=True), random.Random(name)
+    every = sorted(marks.every(), key=len, reverse=True)
+    whole = re.compile("|".join(map(re.escape, every)), re.IGNORECASE)
+    for mark in every:
+        text = mark[: rng.randint(1, len(mark))] + rng.choice((*PIECES, *every, ""))
+        text = rng.choice((text, text.upper(), f"x{text}"))
+        for at in range(min(4, len(text))):
+            assert str(marks.marker.match(text, at)) == str(whole.match(text, at))
