@@ -14,6 +14,8 @@ from ...lenient.source import Source
 
 FEW = 400
 """So much text behind a place is looked through with it."""
+ASKED = 32
+"""So many places are asked whether they count before one is told all the same: what stands before it may take all."""
 LONG = 1200
 """Where less text is left, one pattern finds all sooner than one for each sign."""
 
@@ -88,7 +90,7 @@ class Lead:
 
     def _by_signs(self, signs: tuple[Anchored, ...], src: Source, start: int) -> int:
         buf, base, size, counts = src.buf, src.base, len(src.buf), self._counts
-        places = self._places or self._begin(signs, src)
+        places, left = self._places or self._begin(signs, src), ASKED
         while True:
             first = size
             for n, (at, found) in enumerate(places):  # none before it; is it one?
@@ -108,9 +110,11 @@ class Lead:
                     first = at
             if first == size:
                 return first
-            if self._pattern.match(buf, first) is not None and (counts is None or counts(buf, first)):
-                self._found = base + first
-                return first
+            if self._pattern.match(buf, first) is not None:
+                left -= 1
+                if not left or counts is None or counts(buf, first):
+                    self._found = base + first
+                    return first
             start = first + 1
 
     def _begin(self, signs: tuple[Anchored, ...], src: Source) -> list[tuple[int, bool]]:
