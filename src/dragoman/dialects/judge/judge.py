@@ -36,7 +36,7 @@ WRAPPERS = frozenset({"arguments", "args", "parameters", "params", "input", "pro
 """Keys that models wrap the arguments in once more (malformations.md §3)."""
 
 TOOL_WORD = late(r"[\w.:-]+")
-CALL_WORD = late(r"(?<=[<>=\"'])[\w.:-]++(?=[\"'>\s({<])|(?<![\w.:-])[\w.:-]++(?=\()")
+CALL_WORD = late(r"[\w.:-](?:(?<=[<>=\"'].)[\w.:-]*+(?=[\"'>\s({<])|(?<![\w.:-].)[\w.:-]*+(?=\())", re.DOTALL)
 """A word where calls have their tool's name: behind a mark, a quote or a sign, or before a parenthesis."""
 PLAIN_NAME = late(r"[\w@$][\w.\-/:@$ ]*")
 COUNTED = late(r"functions[._]?(?P<name>.+?)[:_]?\d+")
