@@ -18,7 +18,7 @@ from ..codecs.shared.frames import FrameKind, writers
 from ..codecs.shared.issues import OTHER_ANSWERS, unsupported
 from ..codecs.shared.spec import Stamp
 from ..codecs.typed.hosted import asked, demanded, without
-from ..effects import Effect, Machine, NewId, Now, Read, Sleep, relay
+from ..effects import Machine, NewId, Now, Sleep, relay
 from ..errors import CodecError, DragomanError, ProviderError, without_frames
 from ..events import EVENTS, IssueReported
 from ..fallback import Balancer, Health, Spread, chaining
@@ -297,15 +297,8 @@ class Exchange:
                         pieces.extend(map(write, encoder.feed(event)))
             return ()
 
-        def other(effect: Effect) -> Machine[Any]:
-            yield from self._send(pieces)
-            return (yield effect)
-
-        def perform(effect: Effect) -> Machine[Any]:
-            return shortcut.read(effect) if type(effect) is Read else other(effect)
-
         try:
-            response = yield from relay(steps, perform, on_step)
+            response = yield from relay(steps, shortcut.perform, on_step)
         except DragomanError:
             yield from self._send(pieces)  # what the provider said before it failed goes out before the failure
             raise

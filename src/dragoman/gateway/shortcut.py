@@ -19,7 +19,7 @@ from typing import Any
 
 from ..codecs.shared.frames import CUTS, Frame, FrameKind, writers
 from ..codecs.shared.spec import StreamEncoder
-from ..effects import Machine, Read, Taken
+from ..effects import Effect, Machine, Read, Taken
 from ..events import CallDelta, Event, ReasoningDelta, TextDelta
 
 MOST = 16 * 1024
@@ -37,7 +37,7 @@ NOTHING_WAITS: deque[Any] = deque(maxlen=0)
 class Shortcut:
     """The shortcut of one stream, written by `encoder` in frames of this kind into `pieces`.
 
-    `note` each event that goes out; `read` in place of a `Read`.  `flush` sends what stands in `pieces`.
+    `note` each event that goes out; `perform` each effect.  `flush` sends what stands in `pieces`, before any effect.
     """
 
     def __init__(
@@ -69,6 +69,14 @@ class Shortcut:
             self._again = None
             return True
         return False
+
+    def perform(self, effect: Effect) -> Machine[Any]:
+        """The reply to `effect`; yields what goes to the client before it."""
+        return self.read(effect) if type(effect) is Read else self._other(effect)
+
+    def _other(self, effect: Effect) -> Machine[Any]:
+        yield from self._flush(self._pieces)
+        return (yield effect)
 
     def read(self, effect: Read) -> Machine[bytes | Taken]:
         """The reply to `effect`; yields what goes to the client meanwhile."""

@@ -139,7 +139,7 @@ class _Watch:
 
     def _begin(self) -> None:
         gone = asyncio.ensure_future(until_gone(self._receive))
-        gone.add_done_callback(lambda _: self._cancel())
+        gone.add_done_callback(self._cancel)
         self._beside.append(gone)
         self._look()
 
@@ -153,7 +153,7 @@ class _Watch:
             self._beside[1:] = [asyncio.ensure_future(out.ping(self._exchange))]
         self._next = self._loop.call_later(self._wait(self._keep_alive), self._look)
 
-    def _cancel(self) -> None:
+    def _cancel(self, _: object = None) -> None:
         if not self._over:
             self._over = self._cancelled = True
             self._job.cancel()
