@@ -153,16 +153,26 @@ def chaining(
 
     Nobody else can say whether a call in it was meant.
     """
-    last: list[Route] = []
+    return _Chaining(routes, health, learned, rules, spread).ask
 
-    def answered(route: Route) -> None:
-        last[:] = [route]
 
-    def ask(request: Request, note: Note | None = None) -> Machine[Response]:
-        to = last if last and asked_about(request) else routes
-        return chain(request, tuple(to), health, learned, rules, answered=answered, spread=spread, note=note)
+class _Chaining:
+    __slots__ = ("_how", "_last", "_routes", "_spread")
 
-    return ask
+    def __init__(
+        self, routes: Sequence[Route], health: Health | None, learned: Capabilities | None, rules: Rules,
+        spread: Spread | None,
+    ) -> None:  # fmt: skip
+        self._routes, self._how, self._spread = routes, (health, learned, rules), spread
+        self._last: Route | None = None
+
+    def _answered(self, route: Route) -> None:
+        self._last = route
+
+    def ask(self, request: Request, note: Note | None = None) -> Machine[Response]:
+        """The answer to `request`."""
+        to = tuple(self._routes) if self._last is None or not asked_about(request) else (self._last,)
+        return chain(request, to, *self._how, answered=self._answered, spread=self._spread, note=note)
 
 
 class _Attempts:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from ..codecs.shared.spec import Ids
 from ..conversation.cache_markers import in_order
@@ -38,6 +38,7 @@ from .ignored_tools import heeded
 from .plan import Plan
 from .question import agreed_to, asked_about, habits
 from .rejections import refused_by, refused_generation
+from .response_reader import AnswerSource
 from .send import send, without_secrets
 
 NONCE_LENGTH = 8
@@ -113,11 +114,7 @@ def _planned(request: Request, route: Route, learned: Capabilities) -> Machine[P
 def _read(plan: Plan, mint: Mint, answer: AnswerStream, tokens: Tokens) -> Machine[None]:
     """The answer, as its bytes come."""
     source = yield from send(plan, mint("n"), tokens)
-
-    def take(data: bytes) -> Taken:
-        events, error = answer.take_all(source.feed(data))
-        return Taken(events, error, source.is_open)
-
+    take = partial(_taken, source, answer)
     try:
         while reply := (yield Read(source.patience(), take, source.held() + answer.held())):
             taken = reply if type(reply) is Taken else take(reply)
@@ -130,6 +127,11 @@ def _read(plan: Plan, mint: Mint, answer: AnswerStream, tokens: Tokens) -> Machi
         yield from answer.take(source.close())
     finally:
         source.release()
+
+
+def _taken(source: AnswerSource, answer: AnswerStream, data: bytes) -> Taken:
+    events, error = answer.take_all(source.feed(data))
+    return Taken(events, error, source.is_open)
 
 
 # ── tools as they were given ─────────────────────────────────────────────────

@@ -127,6 +127,7 @@ class LateParser:
         """The events that the first `text` completes; from then on its methods are the parser's own."""
         parser = self._make()
         self.__dict__.update(feed=parser.feed, close=parser.close)
+        del self._make  # and what it holds: a stream may be open for long
         return parser.feed(text)
 
     def close(self, finish_reason: str | None = None) -> list[Event]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import product
 from typing import Any, Protocol
 
@@ -251,7 +252,7 @@ class ExchangeRecord:
             nonlocal count
             reask, count = count - len(self.server_tools), count + 1
             try:
-                response = yield from ask(request, self._noted(request, reask))
+                response = yield from ask(request, partial(self._note_step, request, reask))
             except ProviderError:
                 count -= 1  # it is asked again for what failed, not for what was wrong with an answer
                 raise
@@ -260,25 +261,21 @@ class ExchangeRecord:
 
         return asked
 
-    def _noted(self, request: Request, reask: int) -> Note:
-        """What writes down the steps of a chain that are about attempts; False for any other."""
-
-        def note(step: Any) -> bool:
-            if isinstance(step, RouteAsked):
-                self._begin(UpstreamAttempt(step.place, request, step.attempt, reask))
-            elif isinstance(step, RouteFailed):
-                self._end(self.attempts[-1], failure=step.error)
-            elif isinstance(step, AskedBesides):
-                asked = self.attempts[-1]
-                self._end(asked, step.before)
-                self._begin(UpstreamAttempt(asked.place, step.request, reask=reask, besides=step.why))
-            elif isinstance(step, AnsweredBesides):
-                self._end(self.attempts[-1], step.response, step.failure)
-            else:
-                return False
-            return True
-
-        return note
+    def _note_step(self, request: Request, reask: int, step: Any) -> bool:
+        """Write down a step of a chain that is about attempts; False for any other."""
+        if isinstance(step, RouteAsked):
+            self._begin(UpstreamAttempt(step.place, request, step.attempt, reask))
+        elif isinstance(step, RouteFailed):
+            self._end(self.attempts[-1], failure=step.error)
+        elif isinstance(step, AskedBesides):
+            asked = self.attempts[-1]
+            self._end(asked, step.before)
+            self._begin(UpstreamAttempt(asked.place, step.request, reask=reask, besides=step.why))
+        elif isinstance(step, AnsweredBesides):
+            self._end(self.attempts[-1], step.response, step.failure)
+        else:
+            return False
+        return True
 
     def ask(self, place: Place, request: Request, operation: str) -> None:
         """A place is asked for something that is no chat."""
