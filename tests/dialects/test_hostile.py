@@ -29,6 +29,7 @@ BOUNDS = {
     "'</' in elements": 200,
     "'</tool>' in elements": 800,
     "'<args>' in elements": 500,
+    "'<a><b>' in an XML call": 800,
     "'``' in a JSON call": 200,
     "'[' in a JSON call": 200,
     "'<tool=' in an XML value": 300,

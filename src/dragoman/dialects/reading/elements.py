@@ -369,7 +369,7 @@ class _ElementMarks:
         self._around = {*nesting.closes.values(), *filter(None, (reader.a.called,))}
         self._ends = {*self._around, *(found["key"] for mark in reader.closers if (found := CLOSE.match(mark, 1)))}
         self._stops = {key, *self._ends}
-        if reader.lead == "<" and whole and all(map(NAME.fullmatch, self._around)):
+        if reader.lead == "<" and whole and all(NAME.fullmatch(kind.strip()) for kind in self._around):
             self.nothing = NO_TAGS
 
     def __contains__(self, kind: object) -> bool:
