@@ -46,6 +46,11 @@ class Place(StrEnum):
     LINE = "line"      # first on its line
     LAST = "last"      # first on its line; also behind other words on it where the caller says the model speaks this
     WHOLE = "whole"    # first in the message
+    OPENING = "opening"  # the same, by signs that lines of ordinary text begin with: looked for there alone
+
+
+AT_FIRST = frozenset({Place.WHOLE, Place.OPENING})
+"""Where a call counts as all that its message says, or not at all."""
 
 
 class Strength(StrEnum):

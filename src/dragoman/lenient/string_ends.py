@@ -219,10 +219,13 @@ class StringEnds:
         return buf[pos] not in "\"'"
 
     def _call_ends(self, look: _Look) -> Need[bool]:
-        """After a Python call's last bracket: no quote and no word, whatever brackets are closed around it."""
+        """After a Python call's last bracket: no word, whatever brackets are closed around it; quotes at the end."""
         while (c := (yield from look.char())) in ")]}" and c:
             look.skip()
-        return not c or (c not in "\"'" and not c.isalnum())
+        if c and c in "\"'":  # perhaps all of the call stands in quotes
+            look.skip()
+            return not (yield from look.after_space())
+        return not c or not c.isalnum()
 
     def _item_follows(self, look: _Look) -> Need[bool]:
         look.skip()

@@ -22,7 +22,7 @@ from ..reading.call import Attempt, Mismatch
 from ..reading.compiled import Row
 from ..reading.strays import Strays
 from ..reading.table import CLEAN, READERS
-from ..spec import ElementArgs, JsonCall, Place, TaggedArgs
+from ..spec import AT_FIRST, ElementArgs, JsonCall, Place, TaggedArgs
 from .budget import Patience
 from .damage import Damage
 from .emitter import Teller
@@ -119,6 +119,14 @@ class Trial(Damage):
         if tried.failure is None or standing.quote is not None or self._are_others(rows):  # by now enough text has come
             return False
         return (yield from self._unread(*tried.failure, at))
+
+    def opening(self, rows: tuple[Row, ...]) -> Need[bool]:
+        """The same where the message begins, of rows that are looked for there alone: others may begin right behind."""
+        before = self._weak_from, self._vain
+        found = yield from self.candidate(rows)
+        if not found:
+            self._weak_from, self._vain = before
+        return found
 
     def _try(self, row: Row, at: int, standing: Standing, tried: Tried) -> Need[bool | None]:
         """Try one row.  None: it was not meant, and another may be."""
@@ -248,7 +256,7 @@ class Trial(Damage):
             return False
         if row.strong:
             return True
-        if at < self._weak_from or (row.place is Place.WHOLE and self.teller.context.any):
+        if at < self._weak_from or (row.place in AT_FIRST and self.teller.context.any):
             return False
         return not (self._is_spent and isinstance(row.dialect.args, JsonCall)) or self.is_named()
 

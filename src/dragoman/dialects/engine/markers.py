@@ -69,6 +69,7 @@ class Marks:
 
     rows        the rows a marker may open, in order        line    markers that count only first on their line
     forms       the rows that a declared name may open      inline  forms that may stand anywhere
+    openings    the rows that are looked for where the message begins, and nowhere else
     think       what opens reasoning, and what closes it    unthink what closes it
     quiet       noise and framing, not shown                turns, fabricated  another party's turn or answer
     headers     what may begin a segment's header           ends    what ends a segment
@@ -78,6 +79,7 @@ class Marks:
     rows: Mapping[str, tuple[Row, ...]] = field(default_factory=dict)
     forms: Mapping[Form, tuple[Row, ...]] = field(default_factory=dict)
     inline: frozenset[Form] = frozenset()
+    openings: Mapping[str, tuple[Row, ...]] = field(default_factory=dict)
     think: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     unthink: frozenset[str] = NONE
     quiet: frozenset[str] = NONE
@@ -169,6 +171,16 @@ class Table(Marks):
         return frozenset(sign for mark in self.every() if mark[0].isalpha() for sign in (mark[0], mark[0].upper()))
 
     @cached_property
+    def opening_marks(self) -> tuple[str, ...]:
+        """What the openings begin with, longest first."""
+        return tuple(sorted(self.openings, key=len, reverse=True))
+
+    @cached_property
+    def opening_signs(self) -> frozenset[str]:
+        """The first characters of that."""
+        return frozenset(mark[0] for mark in self.openings)
+
+    @cached_property
     def begun(self) -> tuple[str, ...]:
         """What a message begins with whose header the prompt had begun."""
         return tuple(s.begun for s in self.segments if s.begun)
@@ -226,7 +238,12 @@ def _table(dialects: tuple[Dialect, ...], calls: bool, asked: bool, spoken: str)
     rows = _rows(dialects, asked, spoken) if calls else []
     by_marker: dict[str, list[Row]] = {}
     forms: dict[Form, list[Row]] = {}
+    openings: dict[str, list[Row]] = {}
     for row in rows:
+        if row.place is Place.OPENING:
+            for opener in row.openers:
+                openings.setdefault(opener, []).append(row)
+            continue
         for opener in row.openers:
             by_marker.setdefault(opener.casefold(), []).append(row)
         for form in () if row.section_open else row.forms:  # a section opens what would prove little alone
@@ -243,6 +260,7 @@ def _table(dialects: tuple[Dialect, ...], calls: bool, asked: bool, spoken: str)
         Marks(
             rows={k: tuple(v) for k, v in by_marker.items()},
             forms={k: tuple(v) for k, v in forms.items()},
+            openings={k: tuple(v) for k, v in openings.items()},
             inline=frozenset(f for f, found in forms.items() if any(r.place is Place.INLINE for r in found)),
             think=think,
             unthink=_folded(c for cs in think.values() for c in cs) - framing,

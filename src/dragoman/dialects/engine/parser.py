@@ -89,7 +89,7 @@ class Parser:
         trial = self._trial = Trial(src, table, judge, teller, patience, strict=strict, finish=finish_reason or "")
         self._scanner = Scanner(src, teller, trial, names, table)
         self._reasoned = False
-        self._closed, self._looks = False, True
+        self._closed, self._looks, self._begins = False, True, bool(table.openings)
         self._lane: Lane = NO_LANE
         if prefix:
             self._begin(prefix)
@@ -189,6 +189,8 @@ class Parser:
         if begun and not self._teller.reasoning and (first in begun or not "!" <= first <= "~"):
             yield from self._opening()
         while True:
+            if self._begins:
+                yield from self._beginning()
             marker = yield from self._scanner.scan()
             if not marker:
                 return
@@ -363,6 +365,20 @@ class Parser:
         message = "a message to a tool that could not be read as a call"
         self._teller.notice(IssueKind.MALFORMED, message, "".join(got), start)
 
+    def _beginning(self) -> Need[None]:
+        """What a message that is nothing but calls may begin with, and any other too."""
+        t, src, teller = self._table, self._src, self._teller
+        self._begins = False
+        if teller.reasoning or teller.queue or teller.context.any:
+            return
+        end, mark = yield from src.glance(t.opening_marks)
+        if not mark:
+            return
+        if blank := end - len(mark):
+            teller.say(src.buf[src.pos : src.pos + blank])
+            src.pos += blank
+        yield from self._trial.opening(t.openings[mark])
+
     def _opening(self) -> Need[None]:
         """The message may begin in the middle of a header, when the prompt had written its beginning."""
         t, src = self._table, self._src
@@ -393,6 +409,7 @@ class Parser:
         if self._teller.queue:
             self._teller.release_all()
         self._teller.reasoning, self._scanner.table, self._reasoned = False, self._table, True
+        self._begins = bool(self._table.openings)
         self._teller.new_line()
 
     def _opens_reasoning(self, marker: str) -> Need[bool]:

@@ -14,7 +14,7 @@ from ..judge.candidate import Draft
 from ..judge.evidence import Mark
 from ..reading.call import Attempt
 from ..reading.compiled import Row
-from ..spec import JsonCall, Place
+from ..spec import AT_FIRST, JsonCall
 
 BOXES = {"`": Quote.SPAN, '"': Quote.MARKS, "'": Quote.MARKS}
 """What a candidate begins with that stands in a box of its own."""
@@ -67,7 +67,7 @@ class Pending:
 
 def box_of(row: Row, raw: str) -> str:
     """The box that belongs to the notation, where it is one for whole messages only."""
-    if row.place is Place.WHOLE:
+    if row.place in AT_FIRST:
         return str(BOXES.get(raw[:1], ""))
     return str(Quote.HTML) if not row.strong and raw.startswith("<code") else ""
 

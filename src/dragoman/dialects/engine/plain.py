@@ -32,6 +32,8 @@ class PlainTexts(NamedTuple):
         first, table = text[:1], self.table
         if "{" in text or "<" in text or not "!" <= first <= "~" or first in table.signs or first in table.begun_signs:
             return False
+        if first in table.opening_signs and self._opens(text):
+            return False
         if table.lead.search(text) is not None:
             return False
         lines, at = f"\n{text}", 0  # the first is one as well
@@ -42,6 +44,13 @@ class PlainTexts(NamedTuple):
             at = found.end()
             if self._may_begin(lines, at):
                 return False
+        return False
+
+    def _opens(self, text: str) -> bool:
+        """May the message be nothing but calls?"""
+        for mark in self.table.opening_marks:
+            if text.startswith(mark):
+                return not text[len(mark) : len(mark) + 1].isalnum() or begins_word(self.names, text, len(mark))
         return False
 
     def _may_begin(self, text: str, at: int) -> bool:

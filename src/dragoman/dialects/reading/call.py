@@ -20,7 +20,7 @@ from ...types import Edit, IssueKind
 from ..judge.candidate import Draft, close_json
 from ..judge.judge import Judge, slip_of
 from ..spec import JsonCall, KeywordArgs, Listing
-from .compiled import Row
+from .compiled import JOINTS, Row
 from .drafts import Drafts
 from .marked_name import MAX_NAME, Mismatch
 from .named import BRACKETS, UNDECIDED, Opener, opener
@@ -37,7 +37,6 @@ MAX_NESTED = 16
 """Calls inside lists inside lists, or printed as they are printed, are not looked for any deeper."""
 MAX_LATE = 200
 """Text between a call's arguments and its closer is not looked through any further."""
-JOINTS = frozenset({",", ";"})
 BRACKETS_TOO_MANY = ("}", "}}", "]", ")")
 
 
@@ -316,10 +315,12 @@ class Attempt(Drafts):
         return bool(mark and found) or (isinstance(self.spec.args, KeywordArgs) and (yield from self._operator()))
 
     def _another_name(self) -> Need[bool]:
-        """Does another Python call follow, perhaps after a comma or semicolon?"""
+        """Does another Python call follow, perhaps after a comma or semicolon, or what begins the items of a list?"""
         src = self.src
         yield from src.space()
         if (yield from src.literal((",", ";"))):
+            yield from src.space()
+        if self.row.items and (yield from src.literal(self.row.items)):
             yield from src.space()
         return (yield from src.match(CALL_NAME, MAX_NAME, CALL_NAME_BEGUN)) is not None
 

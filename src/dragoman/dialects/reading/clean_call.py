@@ -17,8 +17,8 @@ from ...lenient.source import SPACE, Source
 from ..judge.candidate import Draft
 from ..spec import JsonCall, Listing
 from .arguments import NO_KEY
-from .call import JOINTS, Attempt
-from .compiled import Row
+from .call import Attempt
+from .compiled import JOINTS, Row
 from .exact import Wanted, object_at, spelt, wanted
 
 END = late(r"[ \t\r\n]*\}")

@@ -18,8 +18,8 @@ from ...lenient.source import SPACE
 from ...schema.validation import Shape, shape
 from ..spec import TaggedArgs, Typing
 from .arguments import TEXT, RawArguments
-from .call import JOINTS, Attempt
-from .compiled import Row
+from .call import Attempt
+from .compiled import JOINTS, Row
 
 SIGN = "<"
 """Every mark of these rows holds it, so a value without it holds none."""

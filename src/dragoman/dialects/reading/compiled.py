@@ -25,6 +25,10 @@ NAMED = ' name="'
 MINE = frozenset({Strength.OWN, Strength.ASKED})
 
 
+JOINTS = frozenset({",", ";"})
+"""What may stand between two calls that nothing holds together."""
+
+
 class Row:
     """A dialect with its marks stripped of white space and its derived sets, made once.
 
@@ -57,6 +61,7 @@ class Row:
         self.tool_open, self.tool_close = _bare(d.tool.open), _bare(d.tool.close, newline=True)
         self.body_open, self.body_close = _bare(d.body.open), _bare(d.body.close)
         self.between: Marks = _bare(d.between)
+        self.items: Marks = tuple(mark for mark in self.between if mark and mark not in JOINTS)
         self.preface: re.Pattern[str] | None = late(d.preface, re.DOTALL) if d.preface else None
         closers = (close.lstrip(">") for close in self.call_close)
         self.pair_close: Marks = tuple(close for close in closers if close.startswith("</"))

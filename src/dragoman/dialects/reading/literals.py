@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
+from typing import Any
 
-from ...late import late
+from ...late import late, late_call
 from ...lenient.reader import PYTHON, Broken, Cut, Form, Relaxed
 from ...lenient.source import Need, Source
+from ...types import IssueKind
+from ..judge.candidate import Draft
 from ..spec import BraceArgs, Listing
 from .arguments_object import members_of
 from .call import CALL_NAME, CALL_NAME_BEGUN, MAX_NAME, Attempt, Mismatch
@@ -17,6 +21,11 @@ QUOTED_CALL = late(r"[\"'`](?=[A-Za-z_$][\w\\.\-:]*\()")
 SET = late(r"\{(?=\s*[\"'`]?[A-Za-z_$][\w\\.\-:]*\()")
 """Braces around a call, as around the one item of a set."""
 QUOTES = ("'", '"', "`")
+ESCAPED = late(r"\\.", re.S)
+COMPUTED = "an argument is computed, not written out"
+MOST_COMPUTED = 64 * 1024
+"""Characters of a call that are read as Python."""
+_parse: Callable[..., Any] = late_call("ast", "parse")
 
 
 def keyword_args(attempt: Attempt) -> Need[None]:
@@ -52,9 +61,22 @@ def keyword_args(attempt: Attempt) -> Need[None]:
             raise Broken("print( is not closed")
         return
     attempt.begin(draft, name.removesuffix(".call") if not attempt.judge.known(name) else name)
-    reader = Relaxed(src, PYTHON)
+    reader, start = Relaxed(src, PYTHON), src.at
     yield from members_of(draft, reader, PYTHON)
     attempt.finish(draft, reader)
+    if draft.edits:
+        _refuse_computed(attempt, draft, src.behind(src.at - start))
+
+
+def _refuse_computed(attempt: Attempt, draft: Draft, written: str) -> None:
+    """A string that Python reads up to a quote was not damaged there: what stands behind it computes the argument."""
+    if len(written) > MOST_COMPUTED or all(edit.kind != "unescaped_quote" for edit in draft.edits):
+        return
+    try:
+        _parse(f"f{ESCAPED.sub('__', written)}", mode="eval")
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return
+    draft.refuse(IssueKind.MALFORMED, COMPUTED, attempt.judge.correction(draft, COMPUTED))
 
 
 def _breaks_off(attempt: Attempt) -> bool:

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from ..spec import AttributeArgs, Dialect, JsonArgs, JsonCall, Place, Strength, span
 
-ARGS = ("arguments", "parameters", "args", "input", "params", "action_input")
+ARGS = (
+    "arguments", "parameters", "args", "input", "params", "action_input", "tool_arguments", "tool_args", "tool_input",
+)
 NAMES = (
     "name", "tool_name", "tool", "function", "func", "tool_call", "recipient_name", "function_name", "toolName", "functionName", "action",
 )
@@ -19,6 +21,10 @@ CALL_WORDS = ("tool_calls", "function_call", "function_calls", "tool_use", "tool
 def _fences(*words: str) -> tuple[str, ...]:
     return tuple(f"```{word}\n" for word in words)
 
+
+FIRST_ITEM = ("- ", "* ", "• ", "1. ", "1) ")
+ITEMS = ("\n- ", "\n* ", "\n• ", *(f"\n{n}{end}" for n in range(2, 100) for end in (". ", ") ")))
+"""What begins the items of a list."""
 
 TILDE_FENCE = Dialect(
     name="tool_call_fence",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..spec import Dialect, JsonCall, Listing, Place, Span, Strength, TaggedArgs, span
-from .documents import ARGS, NAMES
+from .documents import ARGS, FIRST_ITEM, ITEMS, NAMES
 
 CALL = JsonCall(name=NAMES, args=ARGS)
 PARAMETERS = JsonCall(name=NAMES, args=("parameters", "arguments", "args", "input", "params"))
@@ -300,6 +300,28 @@ JSON_ARRAY = Dialect(
     source="formats.md C4, C9 (xLAM; forced tool choice)",
     sample='[{"name": "f", "arguments": {"a": 1}}]',
 )
+WRAPPED_JSON = Dialect(
+    name="wrapped_json",
+    aliases=("json_array", "bare_json_array"),
+    place=Place.OPENING,
+    strength=Strength.WEAK,
+    section=span("(", (")", ",)", ",\n)")),
+    between=(", ", ",", ";", "\n"),
+    args=CALL,
+    source="the objects as a tuple, and nothing else: judge-rules.md, second edition, A",
+    sample='({"name": "f", "arguments": {"a": 1}})',
+)
+LISTED_JSON = Dialect(
+    name="listed_json",
+    aliases=("json_array", "bare_json_array"),
+    place=Place.OPENING,
+    strength=Strength.WEAK,
+    section=span(FIRST_ITEM),
+    between=ITEMS,
+    args=CALL,
+    source="the objects as a list's items, and nothing else: judge-rules.md, second edition, A",
+    sample='- {"name": "f", "arguments": {"a": 1}}',
+)
 
 NO_SPAN = Span()
 STRONG = (
@@ -309,4 +331,4 @@ STRONG = (
     TURN_MARK, TOOL_CODE_JSON,
 )
 SAME_AS_HERMES = (ERNIE45, GRANITE4)
-WEAK = (JSON_ARRAY,)
+WEAK = (JSON_ARRAY, WRAPPED_JSON, LISTED_JSON)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..spec import BraceArgs, Dialect, KeywordArgs, Listing, Place, Strength, span
-from .documents import CALL_WORDS
+from .documents import CALL_WORDS, FIRST_ITEM, ITEMS
 
 LFM2 = Dialect(
     name="lfm2",
@@ -146,6 +146,51 @@ BOXED_LIST = Dialect(
     source="BFCL, prompt mode (Mistral large: the list in a fence on one line, and nothing else)",
     sample="```[f(a=1)]```",
 )
+SEPARATORS = (", ", ",", ";", "\n")
+WRAPPED_CALL = Dialect(
+    name="wrapped_call",
+    aliases=("bare_call",),
+    place=Place.OPENING,
+    strength=Strength.WEAK,
+    section=span(("(", "{", "**"), (")", "}", "**")),
+    between=SEPARATORS,
+    args=KeywordArgs(),
+    source="BFCL, prompt mode (DBRX: the calls as a tuple, and nothing else)",
+    sample="(f(a=1))",
+)
+QUOTED_CALL = Dialect(
+    name="quoted_call",
+    aliases=("bare_call",),
+    place=Place.OPENING,
+    strength=Strength.WEAK,
+    section=span(("'", '"'), ("'", '"')),
+    between=SEPARATORS,
+    args=KeywordArgs(),
+    source="BFCL, prompt mode (DBRX: the call as a string, and nothing else)",
+    sample="'f(a=1)'",
+)
+LISTED_CALL = Dialect(
+    name="listed_call",
+    aliases=("bare_call",),
+    place=Place.OPENING,
+    strength=Strength.WEAK,
+    section=span(FIRST_ITEM),
+    between=ITEMS,
+    args=KeywordArgs(),
+    source="BFCL, prompt mode (GPT-3.5: the calls as a list's items, and nothing else)",
+    sample="- f(a=1)",
+)
+PROMPTED_CALL = Dialect(
+    name="prompted_call",
+    aliases=("bare_call",),
+    place=Place.OPENING,
+    strength=Strength.WEAK,
+    section=span((">>> ", "→ ", "-> ", "$ ", "await ")),
+    between=("\n>>> ", "\n→ ", "\n-> ", "\n$ ", "\nawait ", "\n"),
+    args=KeywordArgs(),
+    source="malformations.md §5 (a shell's or a program's sign before the call)",
+    sample=">>> f(a=1)",
+)
 LABELLED_CALL = Dialect(
     name="labelled_call",
     preface=r"(?:(?:Question|Thought):(?:(?!\n(?:Action|Observation|Final Answer):).)*\s*)+",
@@ -162,4 +207,4 @@ LABELLED_CALL = Dialect(
 )
 
 STRONG = (LFM2, OLMO3, TOOL_CODE, PYTHON_TAG, PYTHON_TAG_LIST, FUNCTION_GEMMA, GEMMA4, GEMMA4_CALL, TAGGED_CALL)
-WEAK = (PYTHONIC, BARE_CALL, BRACKETED_CALL, BOXED_CALL, BOXED_LIST, LABELLED_CALL, CODE_ACTION)
+WEAK = (PYTHONIC, BARE_CALL, BRACKETED_CALL, BOXED_CALL, BOXED_LIST, WRAPPED_CALL, QUOTED_CALL, LISTED_CALL, PROMPTED_CALL, LABELLED_CALL, CODE_ACTION)

@@ -22,7 +22,7 @@ from ...schema.validation import signature
 from ...types import Tool, ToolCall, ToolChoice
 from ..rows.documents import TILDE_FENCE
 from ..rows.table import row_of
-from ..spec import Dialect, ElementArgs, JsonCall, Listing, Place, Span, Strength, TaggedArgs, TextArgs
+from ..spec import AT_FIRST, Dialect, ElementArgs, JsonCall, Listing, Place, Span, Strength, TaggedArgs, TextArgs
 from .history import DEFAULT_RESULT, MAX_THOUGHT, final_answer
 from .render import render
 
@@ -193,7 +193,7 @@ def _place(row: Dialect) -> list[str]:
         fenced = row.call.open and row.call.close
         marks = " and ".join(f"`{m.strip()}`" for m in (row.call.open[0], row.call.close[0])) if fenced else ""
         rules.append(f"{marks} each stand alone on a line." if fenced else "A call stands on a line of its own.")
-    if row.place is Place.WHOLE:
+    if row.place in AT_FIRST:
         rules.append("An answer that calls a tool holds nothing else.")
     if row.strength is Strength.WEAK:
         rules.append("Write nothing after your calls.")
