@@ -186,6 +186,8 @@ class Parser:
         first = src.buf[:1] or (yield from src.peek())
         if first == BOM:
             self._turns.drop(BOM)
+        if "!" <= first <= "~" and first not in self._table.opening_signs:
+            self._begins = False  # but behind reasoning
         if begun and not self._teller.reasoning and (first in begun or not "!" <= first <= "~"):
             yield from self._opening()
         while True:
