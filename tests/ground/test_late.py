@@ -53,7 +53,7 @@ def test_a_broken_pattern_fails_when_it_is_asked_and_every_one_of_ours_is_sound(
 def test_a_late_function_is_loaded_when_it_is_called_and_every_one_of_ours_is_there() -> None:
     assert late_call("html", "unescape")("&lt;") == "<"
     assert late_call(".jsontext", "dumps", "dragoman.late")([1]) == "[1]"
-    for module in pkgutil.walk_packages(dragoman.dialects.__path__, "dragoman.dialects."):
+    for module in pkgutil.walk_packages(import_module("dragoman.dialects").__path__, "dragoman.dialects."):
         import_module(module.name)
     gc.unfreeze()
     ours = [each for each in gc.get_objects() if type(each) is _LateCall]
