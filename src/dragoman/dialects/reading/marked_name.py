@@ -21,6 +21,8 @@ MAX_NAME = 256
 NAME = late(r"[^\s\"'`<>{}()\[\],;=]+")
 PROSE = late(r"\w\s+\w+\s+\w")
 TAG_END = late(r"\s*>")
+REST = late(r'(?P<name>[\w.:/-]+)">')
+"""The end of a name in quotes."""
 LINE_END = late(r":?[ \t]*\r?\n")
 
 
@@ -63,6 +65,9 @@ class MarkedName:
             if mark not in row.tool_close:
                 self.src.pos -= len(mark)
                 raise Broken("no arguments follow the tool's name")
+            leaked = row.tool_open and row.tool_open[0][-1:] == '"' != mark[:1]
+            if leaked and (rest := (yield from src.match(REST, MAX_NAME))) is not None:
+                text, mark, src.pos = f"{text}{mark}{rest['name']}", '">', rest.end()
         split = _whole(d.tool_re)(text.strip())
         if split is None:
             raise Mismatch
