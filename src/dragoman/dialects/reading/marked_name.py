@@ -65,6 +65,7 @@ class MarkedName:
             if mark not in row.tool_close:
                 self.src.pos -= len(mark)
                 raise Broken("no arguments follow the tool's name")
+            # a mark that is no quote leaked into a name in quotes, where one follows: all of it is the name
             leaked = row.tool_open and row.tool_open[0][-1:] == '"' != mark[:1]
             if leaked and (rest := (yield from src.match(REST, MAX_NAME))) is not None:
                 text, mark, src.pos = f"{text}{mark}{rest['name']}", '">', rest.end()

@@ -22,9 +22,11 @@ def _fences(*words: str) -> tuple[str, ...]:
     return tuple(f"```{word}\n" for word in words)
 
 
+SEPARATORS = (", ", ",", ";", "\n")
+"""What stands between calls that brackets or quotes hold together."""
 FIRST_ITEM = ("- ", "* ", "• ", "1. ", "1) ")
 ITEMS = ("\n- ", "\n* ", "\n• ", *(f"\n{n}{end}" for n in range(2, 100) for end in (". ", ") ")))
-"""What begins the items of a list."""
+"""What begins the first item of a list, and the others."""
 
 TILDE_FENCE = Dialect(
     name="tool_call_fence",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..spec import Dialect, JsonCall, Listing, Place, Span, Strength, TaggedArgs, span
-from .documents import ARGS, FIRST_ITEM, ITEMS, NAMES
+from .documents import ARGS, FIRST_ITEM, ITEMS, NAMES, SEPARATORS
 
 CALL = JsonCall(name=NAMES, args=ARGS)
 PARAMETERS = JsonCall(name=NAMES, args=("parameters", "arguments", "args", "input", "params"))
@@ -306,7 +306,7 @@ WRAPPED_JSON = Dialect(
     place=Place.OPENING,
     strength=Strength.WEAK,
     section=span("(", (")", ",)", ",\n)")),
-    between=(", ", ",", ";", "\n"),
+    between=SEPARATORS,
     args=CALL,
     source="the objects as a tuple, and nothing else: judge-rules.md, second edition, A",
     sample='({"name": "f", "arguments": {"a": 1}})',

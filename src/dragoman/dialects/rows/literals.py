@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..spec import BraceArgs, Dialect, KeywordArgs, Listing, Place, Strength, span
-from .documents import CALL_WORDS, FIRST_ITEM, ITEMS
+from .documents import CALL_WORDS, FIRST_ITEM, ITEMS, SEPARATORS
 
 LFM2 = Dialect(
     name="lfm2",
@@ -146,7 +146,6 @@ BOXED_LIST = Dialect(
     source="BFCL, prompt mode (Mistral large: the list in a fence on one line, and nothing else)",
     sample="```[f(a=1)]```",
 )
-SEPARATORS = (", ", ",", ";", "\n")
 WRAPPED_CALL = Dialect(
     name="wrapped_call",
     aliases=("bare_call",),
