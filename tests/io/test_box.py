@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 import json
 import os
 import resource
@@ -59,6 +60,11 @@ def environment(_: Any) -> Any:
     return sorted(os.environ)
 
 
+def bring(value: Mapping[str, Any]) -> Any:
+    """What a module says that is first needed when the limits hold."""
+    return value and importlib.import_module(value["module"]).SAYS
+
+
 def hog(value: Mapping[str, Any]) -> Any:
     return len(bytearray(value.get("bytes", 0)))
 
@@ -98,6 +104,15 @@ def test_the_box_sees_no_environment() -> None:
     finally:
         del os.environ["DRAGOMAN_BOX_SECRET"]
     assert set(seen) <= {"PYTHONPATH", "LC_CTYPE", *box.KEPT}
+
+
+def test_a_module_that_is_first_needed_in_the_box_is_read_and_nothing_of_it_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "never_imported.py").write_text("SAYS = 'here'")
+    monkeypatch.syspath_prepend(tmp_path)
+    assert box.run(f"{ME}:bring", {"module": "never_imported"}) == "here"
+    assert [path.name for path in tmp_path.iterdir()] == ["never_imported.py"]
 
 
 @posix

@@ -1,7 +1,7 @@
 """The process that `box.py` starts: one function, one value, one answer, and nothing else is in reach.
 
-The function is run once on what it calls its `WARM` value before the limits hold, so that every module it needs is
-there.  Then memory and CPU are bounded, and a hook of the interpreter, which nothing can take away, refuses files (but
+The function is run once on what it calls its `WARM` value before the limits hold, so that most modules it needs are
+there; one that is needed later is still read.  Then memory and CPU are bounded, and a hook of the interpreter, which nothing can take away, refuses files (but
 those of modules, to read), sockets, processes and what else of the system Python reports.
 """
 
@@ -62,6 +62,7 @@ def _confine(megabytes: int, cpu: int) -> list[str]:
         _limit("RLIMIT_AS", _size() + megabytes * MEGABYTE)
         _limit("RLIMIT_FSIZE", 0)
         _limit("RLIMIT_CORE", 0)
+    sys.dont_write_bytecode = True  # a module that is first needed now may be read, and nothing kept of it
     refused: list[str] = []
     places = tuple(os.path.abspath(entry) for entry in sys.path if entry)
 
