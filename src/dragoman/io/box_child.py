@@ -1,8 +1,9 @@
 """The process that `box.py` starts: one function, one value, one answer, and nothing else is in reach.
 
 The function is run once on what it calls its `WARM` value before the limits hold, so that most modules it needs are
-there; one that is needed later is still read.  Then memory and CPU are bounded, and a hook of the interpreter, which nothing can take away, refuses files (but
-those of modules, to read), sockets, processes and what else of the system Python reports.
+there; one that is needed later is still read.  Then memory and CPU are bounded, and a hook of the interpreter, which
+nothing can take away, refuses files (but those of modules, to read), sockets, processes and what else of the system
+Python reports.
 """
 
 from __future__ import annotations

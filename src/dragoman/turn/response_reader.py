@@ -47,6 +47,8 @@ DRAIN = 0.1
 """Seconds to wait, once an answer is over, for the end of its body: then its connection can serve the next one."""
 MOST_TRIES = 8
 """How often in a row what reads frames by likeness is made in vain: some servers spell every frame another way."""
+MOST_RUNS = 8
+"""How often in what one read brought all of the rest is looked at, for a run of frames that are alike."""
 COUNTED = 64 * 1024
 """Bytes in which an answer counts against what a process may hold; most answers are smaller."""
 MOST_LATE = 32
@@ -107,6 +109,7 @@ class Streamed:
         self._stopped = self._premature = False  # did it say why it stops, and did more of it follow all the same?
         self._late = 0  # pieces that came after it stopped
         self._between = True  # has every frame that began ended?
+        self._cut = ""  # what ends frames
         self._like: Likeness | None = None  # of the last frame
         self._alike: Alike | None = None  # reads the frames that are like it
         self.is_open = True  # does more of the answer follow, by the frames so far?
@@ -134,11 +137,8 @@ class Streamed:
         """Events leave one by one: what came before an error in the same bytes goes out before it."""
         alike = self._alike
         if alike is not None and self._between and not self._stopped and self._size <= MAX_STREAMED:
-            try:
-                found = alike.read(data.decode())
-            except UnicodeDecodeError:
-                found = None
-            if found is not None:  # as they mostly come: one frame, and one like the last
+            found = _all_alike(alike, data)
+            if found is not None:  # as they mostly come: frames that are like the last
                 self._size += len(data)
                 self._said += len(found[0])
                 self._silent = self._tries = 0
@@ -151,44 +151,57 @@ class Streamed:
             self._start += data[: SHOWN_GARBAGE - len(self._start)]
         self._size += len(data)
         self._late += self._stopped
-        for frames in self._pieces(data):
-            run: list[Found] = []
-            for frame in frames:
-                alike = self._alike
-                found = alike.read(frame) if alike is not None and type(frame) is str else None
-                if found is not None:
-                    run.append(found)
-                    continue
-                if run:
-                    yield from self._told(run)
-                    run = []
-                yield from self._one(frame)
-            if run:
-                yield from self._told(run)
+        for given in self._pieces(data):
+            yield from self._frames(given) if type(given) is str else self._one(given)
         if self._silent > MAX_WHOLE or self._size > MAX_STREAMED:
             message = ENDLESS.format(root=self._route.root(), size=self._size >> 20, silent=self._silent >> 20)
             raise ProviderError(message, kind=ErrorKind.GARBLED)
 
-    def _pieces(self, data: bytes) -> Iterator[list[str | bytes]]:
+    def _pieces(self, data: bytes) -> Iterator[str | bytes]:
         """The bytes, cut where frames end; those of whole frames as text."""
         cut = next((cut for cut in self._cuts if cut in data), b"")
         if not cut:
             self._between = False
-            yield [data]
+            yield data
             return
         start = 0 if self._between else data.index(cut) + len(cut)
         if start:
-            yield [data[:start]]
+            yield data[:start]
         end = data.rindex(cut) + len(cut)
+        self._cut = cut.decode()
         try:
-            text, mark = data[start:end].decode(), cut.decode()
+            yield data[start:end].decode()
         except UnicodeDecodeError:
-            yield [data[start:end]]
-        else:
-            yield [f"{frame}{mark}" for frame in text.split(mark)[:-1]]
+            yield data[start:end]
         self._between = end == len(data)
         if not self._between:
-            yield [data[end:]]
+            yield data[end:]
+
+    def _frames(self, text: str) -> Iterator[Event]:
+        """Read whole frames: those that are like the last one together, each other by itself."""
+        at, runs, cut = 0, MOST_RUNS, self._cut
+        alike: list[Found] = []
+        while at < len(text):
+            like = self._alike
+            if like is not None and runs:
+                runs -= 1
+                if (run := like.read_run(text, at)) is not None:
+                    alike.append(run[0])
+                    at = run[1]
+                    continue
+            end = text.index(cut, at) + len(cut)
+            frame = text[at:end]
+            at = end
+            found = like.read(frame) if like is not None else None
+            if found is not None:
+                alike.append(found)
+                continue
+            if alike:
+                yield from self._told(alike)
+                alike = []
+            yield from self._one(frame)
+        if alike:
+            yield from self._told(alike)
 
     def _one(self, given: str | bytes) -> Iterator[Event]:
         """Read it by the wire's rules, and see whether the next may be like it."""
@@ -216,13 +229,11 @@ class Streamed:
         yield from last
 
     def _told(self, run: list[Found]) -> list[Event]:
-        """The events of frames that were read by likeness."""
+        """The events of frames that were read by likeness: what came together is told together."""
         self._silent, self._tries = 0, 0
-        self._said += sum(len(text) for text, _ in run)
-        feed, like = self._decoder.feed_alike, self._like
-        if len(run) > 1 and like is not None and like.joins:
-            run = [("".join([text for text, _ in run]), run[-1][1])]
-        return self._checked([event for found in run for event in feed(*found)])
+        text, noise = run[0] if len(run) == 1 else ("".join([text for text, _ in run]), run[-1][1])
+        self._said += len(text)
+        return self._checked(self._decoder.feed_alike(text, noise))
 
     def _checked(self, events: list[Event]) -> list[Event]:
         if not self._understood:
@@ -230,6 +241,18 @@ class Streamed:
         if self._stopped and not self._premature:
             self._premature = any(map(_goes_on, events))
         return events
+
+
+def _all_alike(alike: Alike, data: bytes) -> Found | None:
+    """What `data` says, where it is one frame or more, and each is alike."""
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        return None
+    found = alike.read(text)
+    if found is None and (run := alike.read_run(text, 0)) is not None and run[1] == len(text):
+        return run[0]
+    return found
 
 
 def _says_something(event: Event) -> bool:

@@ -150,7 +150,7 @@ class _Decoder(BlockDecoder):
                 block.metadata["citations"] = [*items(block.metadata.get("citations")), delta.get("citation")]
             case "input_json_delta" if block.kind == "call":
                 events += self._calls.add(index, string(delta.get("partial_json")))
-                self._repeat_arguments(partial(self._calls.add, index), "delta", "partial_json")
+                self._repeat(partial(self._calls.add, index), "delta", "partial_json")
             case "input_json_delta":
                 block.pieces.append(string(delta.get("partial_json")))
             case _ if not block.kind:  # a block of this API alone, filled by deltas of its own

@@ -160,7 +160,7 @@ class _Decoder(BlockDecoder):
         piece = string(call.get("input"))
         if block.kind == "call":
             if piece:
-                self._repeat_arguments(partial(self._calls.add, index), "delta", "toolUse", "input")
+                self._repeat(partial(self._calls.add, index), "delta", "toolUse", "input")
             return self._calls.add(index, piece)
         block.pieces.append(piece)
         return []

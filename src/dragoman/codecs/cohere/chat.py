@@ -158,7 +158,7 @@ class _Decoder(RunDecoder):
             return [wire_fault("a fragment of a call that never began; it was passed over", dict(body))]
         if piece:
             place = ("delta", "message", "tool_calls", "function", "arguments")
-            self._repeat_arguments(partial(self._calls.add, _index(body)), *place)
+            self._repeat(partial(self._calls.add, _index(body)), *place)
         return self._calls.add(_index(body), piece)
 
     def _on_call_end(self, body: JsonObject, message: JsonObject) -> list[Event]:

@@ -161,7 +161,7 @@ class _Decoder(BlockDecoder):
         match delta.get("type"):
             case "arguments_delta":
                 if isinstance(delta.get("arguments"), str):
-                    self._repeat_arguments(partial(self._calls.add, index), "delta", "arguments")
+                    self._repeat(partial(self._calls.add, index), "delta", "arguments")
                 return self._calls.add(index, string(delta.get("arguments")))
             case "function_call":  # before May 2026: whole
                 self._calls.assign(index, delta.get("arguments"))

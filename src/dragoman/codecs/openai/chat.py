@@ -90,7 +90,7 @@ class _Decoder(RunDecoder):
         events = self._chunk(body)
         key, delta = self._only_field(body)
         if key == "tool_calls":
-            self._repeat_arguments(self._fragments.more(items(delta[key])), *_DELTA, key, 0, "function", "arguments")
+            self._repeat(self._fragments.more(items(delta[key])), *_DELTA, key, 0, "function", "arguments")
         elif key in ("content", *_REASONING):
             self._repeat_text(events, *_DELTA, key)
         return events

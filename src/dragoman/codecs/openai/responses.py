@@ -264,7 +264,7 @@ class _Decoder(AnswerDecoder):
         if not self._calls.knows(index) or (key != "delta" and item.pieces):
             return []
         if key == "delta":
-            self._repeat_arguments(partial(self._add_arguments, index, item), key)
+            self._repeat(partial(self._add_arguments, index, item), key)
         return self._add_arguments(index, item, string(body.get(key)))
 
     def _add_arguments(self, index: int, item: _Item, piece: str) -> list[Event]:

@@ -3,6 +3,7 @@
 Nearly all frames of a stream are like the one before but for one string, and perhaps a number, a time or a count.  What
 stands between those places is compared as it is written; what stands in them is checked to be JSON.  So a frame that
 matches says what the first one said, but for what is new in those places; any other frame is read the ordinary way.
+Many that came at once are read at once, as one whose string is all of theirs.
 Knows JSON's spelling; nothing of an API, of framing or of events.
 """
 
@@ -19,6 +20,9 @@ from .strict import loads_leniently, value_at
 
 _INSIDE = re.compile(r'[^"\\\x00-\x1f]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\x00-\x1f]*)*').fullmatch
 _COUNT = re.compile(r"0|[1-9][0-9]{0,17}").fullmatch
+_FLAT = re.compile(r'0|[1-9][0-9]{0,17}|"[^"\\]*"|\{[^{}\[\]]*\}').fullmatch
+"""What a value looks like of which several, parted by commas, are never fewer or more than they seem."""
+_HALF = re.compile(r"\\u[dD]").search
 _MARK = "\ufdd0"  # no character: where it is found again, there the string stands
 _TEXT = ""  # the name of the place of the string itself
 
@@ -50,6 +54,49 @@ class Alike:
             text = _string(inside)
             return None if text is None else (text, NOTHING)
         return self._read_places(frame, at, end)
+
+    def read_run(self, text: str, at: int) -> tuple[Found, int] | None:
+        """What the frames from `at` on say that are like it, in one: their strings joined, the fields as the last has
+        them; and where they end.  None where they are not plain, or fewer than two."""
+        first, last = self._first, self._last
+        if not text.startswith(first, at):
+            return None
+        between = f"{last}{first}"
+        at += len(first)
+        behind = text.rfind(between, at)  # where the last frame begins that begins like it
+        if behind < 0:
+            return None
+        for end in (text.find(last, behind + len(between)), behind):
+            if end > at and (found := self._together(text[at:end].split(between))) is not None:
+                return found, end + len(last)
+        return None
+
+    def _together(self, rows: list[str]) -> Found | None:
+        """What frames say in one of which these are the insides."""
+        columns = self._columns(rows)
+        if columns is None:
+            return None
+        said, noise = "", {}
+        for name, column in zip(self._holes, columns, strict=True):
+            found = _joined(column) if name is _TEXT else _last(column)
+            if found is None:
+                return None
+            if name is _TEXT:
+                said = found[0]
+            else:
+                noise[name] = found[0]
+        return said, noise or NOTHING
+
+    def _columns(self, rows: list[str]) -> list[list[str]] | None:
+        """What stands in each place, of all; None where one of them is another frame."""
+        columns = []
+        for part in self._parts:
+            apart = [row.partition(part) for row in rows]
+            if not all(found for _, found, _ in apart):
+                return None
+            columns.append([before for before, _, _ in apart])
+            rows = [behind for _, _, behind in apart]
+        return [*columns, rows]
 
     def _read_places(self, frame: str, at: int, end: int) -> Found | None:
         text = ""
@@ -132,3 +179,27 @@ def _string(inside: str) -> str | None:
         except UnicodeEncodeError:
             return None
     return text
+
+
+def _joined(insides: list[str]) -> tuple[str] | None:
+    """The texts of strings as one; None where one is none, or holds half a character."""
+    joined = "".join(insides)
+    if "\\" not in joined:
+        return (joined,) if _INSIDE(joined) is not None else None
+    apart = " ".join(insides)
+    if _INSIDE(apart) is None or (_HALF(apart) is not None and _string(apart) is None):
+        return None
+    return (json.loads(f'"{joined}"'),)
+
+
+def _last(values: list[str]) -> tuple[Any] | None:
+    """The last of several values; None where one is none, or the last leaves open what another says."""
+    if not all(map(_FLAT, values)):
+        return None
+    try:
+        found = loads_leniently(f"[{','.join(values)}]")
+    except ValueError:
+        return None
+    if len(found) != len(values) or len({tuple(value) if type(value) is dict else () for value in found}) > 1:
+        return None
+    return (found[-1],)

@@ -30,14 +30,13 @@ Path = tuple[str | int, ...]
 class Repeat:
     """A frame, and where the string stands by which the next frames may differ from it."""
 
-    __slots__ = ("_body", "_event", "_holder", "_key", "_steps", "emit", "joins", "noise")
+    __slots__ = ("_body", "_event", "_holder", "_key", "_steps", "emit", "noise")
     noise: tuple[str, ...]
     emit: Emit
 
     def __init__(self, body: dict[str, Any], event: str, noise: tuple[str, ...], emit: Emit, path: Path) -> None:
         self._body, self._event, self.noise, self.emit = body, event, noise, emit
         *self._steps, self._key = path
-        self.joins: bool = False
         self._holder = self._find(body)
 
     def _find(self, body: Any) -> Any:
@@ -107,7 +106,6 @@ class AnswerDecoder(ABC):
         self._extra: dict[str, Any] = {}
         self._like: Repeat | None = None
         self._repeats: tuple[Emit, Path] | None = None
-        self._joins = False
 
     def feed(self, frame: Frame) -> list[Event]:
         """The events of `frame`.  Raises `ProviderError` when the peer reports an error."""
@@ -127,7 +125,6 @@ class AnswerDecoder(ABC):
         events = self._read(body, frame.event)
         if self._repeats is not None:
             self._like = Repeat(body, frame.event, self.noise, *self._repeats)
-            self._like.joins = self._joins
         return events
 
     @property
@@ -136,7 +133,8 @@ class AnswerDecoder(ABC):
         return self._like
 
     def feed_alike(self, text: str, noise: JsonObject) -> list[Event]:
-        """The events of a frame that differs from the last one in this string, and these fields.
+        """The events of a frame that differs from the last one in this string, and these fields; or of several, whose
+        strings these are together.
 
         Only while `like` says that frames may.
         """
@@ -236,15 +234,9 @@ class AnswerDecoder(ABC):
         return [PartAdded(part)]
 
     def _repeat(self, emit: Emit | None, *path: str | int) -> None:
-        """The next frames may differ from the one being read in nothing but the string at `path`: read such a frame by
-        `emit`, which does with its string what `_read` would do with the frame."""
+        """The next frames may differ from the one being read in nothing but the string at `path`: read such a frame, or
+        several at once, by `emit`, which does with what the string says what `_read` would do with the frame."""
         self._repeats = None if emit is None else (emit, path)
-        self._joins = False
-
-    def _repeat_arguments(self, emit: Emit | None, *path: str | int) -> None:
-        """The same where the strings are more of a call's arguments, which say the same however they are cut."""
-        self._repeat(emit, *path)
-        self._joins = True
 
     def _repeat_text(self, events: list[Event], *path: str | int) -> list[Event]:
         """`events`; where the last of them is the text at `path`, the next frames may go on with it."""

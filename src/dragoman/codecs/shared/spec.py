@@ -178,10 +178,6 @@ class Likeness(Protocol):
         """The fields."""
 
     @property
-    def joins(self) -> bool:
-        """Do the strings of several say the same in one?"""
-
-    @property
     def last(self) -> str:
         """The string of the last frame."""
 
