@@ -138,7 +138,7 @@ def memoize(memo: Memo, keep: Callable[..., Any] | None = None) -> Callable[[Mad
 
             @wraps(make)
             def at_hand(*things: Any) -> Any:
-                key = tuple([one if type(one) in _WORDS else id(one) for one in things])
+                key = tuple([one if type(one) in WORDS else id(one) for one in things])
                 return (shelf.get(key) or fill(shelf, key, things))[1]
 
             return cast("Made", at_hand)
@@ -166,7 +166,7 @@ def _of_tools(make: Made) -> Made:
         if type(tools) is not FrozenTools:
             return make(tools, *constants)
         made: Any = tools.__dict__
-        key = (make, *[one if type(one) in _WORDS else id(one) for one in constants])
+        key = (make, *[one if type(one) in WORDS else id(one) for one in constants])
         found = made.get(key)
         if found is None:
             if len(made) >= OBJECTS:
@@ -193,13 +193,13 @@ def per_object(make: Callable[[S], T]) -> Callable[[S], T]:
     return remembering
 
 
-_WORDS = frozenset({str, int, bool, type(None), frozenset, ToolChoice})
+WORDS = frozenset({str, int, bool, type(None), frozenset, ToolChoice})
 """Kinds of small values, which are compared by value."""
 
 
 def identity(things: Things) -> tuple[Hashable, int]:
     """Equal for the same objects, and for small values that are equal."""
-    return tuple([one if type(one) in _WORDS else id(one) for one in things]), 0
+    return tuple([one if type(one) in WORDS else id(one) for one in things]), 0
 
 
 def _content(things: Things) -> tuple[Hashable, int] | None:

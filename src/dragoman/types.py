@@ -408,7 +408,17 @@ class Request:
 
     def with_messages(self, messages: tuple[Message, ...]) -> Request:
         """The request with other messages."""
-        return self.with_model(self.model, messages, self.tools)
+        return Request(
+            model=self.model,
+            messages=messages,
+            tools=self.tools,
+            tool_choice=self.tool_choice,
+            parallel=self.parallel,
+            sampling=self.sampling,
+            output_schema=self.output_schema,
+            stream=self.stream,
+            extra=self.extra,
+        )
 
     def with_model(self, model: str, messages: tuple[Message, ...], tools: tuple[Tool, ...]) -> Request:
         """The request to another model, with other messages and tools."""

@@ -44,6 +44,11 @@ class Marked(tuple[Message, ...]):
     places: tuple[int, ...]
 
 
+def without_markers(messages: tuple[Message, ...]) -> tuple[tuple[Message, ...], tuple[int, ...]]:
+    """The messages as they were before markers were set where nobody asked for any, and the places of these."""
+    return (messages.plain, messages.places) if type(messages) is Marked else (messages, ())
+
+
 @dataclass(frozen=True, slots=True)
 class CachePlan:
     """Is the last tool marked, and which messages, by their place."""

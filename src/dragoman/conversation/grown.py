@@ -15,7 +15,7 @@ from functools import wraps
 from operator import is_
 from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
-from ..memo import identity
+from ..memo import WORDS
 
 T = TypeVar("T")
 S = TypeVar("S")
@@ -32,9 +32,12 @@ class Grown(tuple[T, ...]):
     made: dict[Hashable, tuple[Any, Any]]
 
 
-def grown(base: Sequence[T] | None, more: Iterable[T]) -> Grown[T]:
-    """`base` and `more` behind it; nothing is remembered of a base that is no `Grown`."""
-    whole: Grown[T] = Grown(more) if base is None else Grown((*base, *more))
+def grown(base: Sequence[T] | None, more: Iterable[T], both: tuple[T, ...] | None = None) -> Grown[T]:
+    """`base` and `more` behind it, `both` where these are at hand; of a base that is no `Grown` nothing is remembered.
+    """
+    if both is None:
+        both = same(more) if base is None else same(base) + same(more)
+    whole: Grown[T] = Grown(both)
     whole.base = base if type(base) is Grown else None
     whole.made = {}
     return whole
@@ -42,7 +45,7 @@ def grown(base: Sequence[T] | None, more: Iterable[T]) -> Grown[T]:
 
 def same(items: Iterable[T]) -> tuple[T, ...]:
     """The items as a tuple: itself where it is one, of whatever kind."""
-    return items if isinstance(items, tuple) else tuple(items)
+    return items if isinstance(items, tuple) else (*items,)
 
 
 def by_growth(
@@ -54,18 +57,19 @@ def by_growth(
     identity.  What it makes never holds `items` themselves (`changed`): they would hold each other for ever.
     """
 
-    def extended(whole: Grown[T], constants: tuple[Any, ...], key: Hashable) -> S:
-        base = whole.base
-        if base is None:
-            return make(whole, 0, None, *constants)  # type: ignore[call-arg]
-        return make(whole, len(base), remembered(base, constants, key), *constants)  # type: ignore[call-arg]
-
     def remembered(whole: Grown[T], constants: tuple[Any, ...], key: Hashable) -> S:
         found = whole.made.get(key)
         if found is None:
+            base = whole.base
+            if base is None:
+                told = make(whole, 0, None, *constants)  # type: ignore[call-arg]
+            else:
+                before = base.made.get(key)
+                known = remembered(base, constants, key) if before is None else before[0]
+                told = make(whole, len(base), known, *constants)  # type: ignore[call-arg]
             if len(whole.made) >= MOST_MADE:
                 whole.made.clear()
-            found = whole.made[key] = extended(whole, constants, key), constants  # whose identities stay their own
+            found = whole.made[key] = told, constants  # whose identities stay their own
         made: S = found[0]
         return made
 
@@ -73,7 +77,9 @@ def by_growth(
     def of(items: Sequence[T], *constants: Any) -> S:
         if type(items) is not Grown:
             return make(items, 0, None, *constants)  # type: ignore[call-arg]
-        return remembered(items, constants, (make, identity(constants)[0]))
+        if not constants:
+            return remembered(items, constants, make)
+        return remembered(items, constants, (make, *[one if type(one) in WORDS else id(one) for one in constants]))
 
     return cast("Callable[Concatenate[Sequence[T], P], S]", of)
 

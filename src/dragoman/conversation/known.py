@@ -54,7 +54,7 @@ def known_again(messages: Sequence[Message]) -> Sequence[Message]:
     size = size + sum(map(_size, more)) if found is None else found.size
     if size > LONGEST:
         return messages
-    whole = grown(base, more)
+    whole = grown(base, more, messages)
     if base is not None and base.base is not None:
         base.base.made.clear()  # what is asked from now on is made of what was made of `base`
     whole.made[PLAIN] = found, ()

@@ -56,10 +56,14 @@ class Plain:
         for known, verdict in self._fits:
             if known is requirements:
                 return verdict
-        base = self._base
-        ids, names = (self.ids, self.names) if base is None else self._new
-        fine = base is None or base.fits(requirements)
-        fine = fine and fitting(requirements.ids, ids) and fitting(requirements.names, names)
+        base, ids, names = self._base, *self._new
+        fine = True
+        if base is None:
+            ids, names = self.ids, self.names
+        else:
+            fine = base.fits(requirements)
+        fine = fine and (not ids or fitting(requirements.ids, ids))
+        fine = fine and (not names or fitting(requirements.names, names))
         self._fits = (*self._fits[-MOST_WIRES:], (requirements, fine))
         return fine
 

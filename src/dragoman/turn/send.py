@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 from ..codecs.shared.errors import http_date
 from ..codecs.shared.frames import FrameKind
 from ..codecs.shared.spec import Codec, Ids
-from ..codecs.shared.written import Written
+from ..codecs.shared.written import Written, with_commas
+from ..conversation.cache_markers import without_markers
 from ..conversation.grown import Grown
 from ..conversation.plain import as_plain
 from ..effects import Machine, Now, Open, Opened, Read
@@ -63,33 +64,40 @@ def _addressed(plan: Plan) -> tuple[str, Mapping[str, str]]:
 
 
 class _Frame(NamedTuple):
-    """A body but for its turns: the instructions in front of them, and what is written before and behind them."""
+    """A body but for its turns: the instructions in front of them, and what is written before and behind them.
+
+    `marks` are the places of the instructions that bear a cache marker.
+    """
 
     head: tuple[Message, ...]
+    marks: Sequence[int]
     pieces: tuple[Sequence[bytes], Sequence[bytes]]
 
-    def stands_around(self, messages: Sequence[Message]) -> bool:
-        """Do the messages begin with these very instructions?"""
+    def stands_around(self, messages: Sequence[Message], marks: Sequence[int]) -> bool:
+        """Do the messages, with markers at `marks`, begin with these very instructions?"""
         end = len(self.head)
-        return end < len(messages) and messages[end].role != "system" and all(map(is_, self.head, messages))
+        if not (end < len(messages) and messages[end].role != "system" and all(map(is_, self.head, messages))):
+            return False
+        return self.marks == [at for at in marks if at < end]
 
 
 def _encoded(plan: Plan) -> bytes:
     """The body.  Of a plain conversation that grew only what is new is written, for all else of it is known."""
-    turns, messages = plan.codec.turns, plan.request.messages
+    turns = plan.codec.turns
+    messages, marks = without_markers(plan.request.messages)
     if turns is None or type(messages) is not Grown or as_plain(messages) is None:
         return b"".join(_written(_body(plan))[0])
     key = _Frame, id(plan.made)
     known = None if messages.base is None else messages.base.made.get(key)
-    if known is not None and known[0].stands_around(messages):
+    if known is not None and known[0].stands_around(messages, marks):
         before, behind = known[0].pieces
-        listed: Any = turns[1](plan.request, plan.quirks)
         messages.made[key] = known
-        return b"".join((*before, *listed.joined(), *behind))
+        return b"".join((*before, *with_commas(turns[1](plan.request, plan.quirks)), *behind))
     pieces = _written(_body(plan), turns[0])
     if len(pieces) > 1:
         head = (*takewhile(_instructs, messages),)
-        found = _Frame(head, (pieces[0], pieces[2])), (plan.made,)  # whose identity stays its own
+        marked = [at for at in marks if at < len(head)]
+        found = _Frame(head, marked, (pieces[0], pieces[2])), (plan.made,)  # whose identity stays its own
         messages.made[key] = found
         if messages.base is not None:  # there may be other turns behind it
             messages.base.made[key] = found
@@ -138,9 +146,9 @@ def _written(body: dict[str, Any], turns: str = "") -> list[Sequence[bytes]]:
         comma = ","
         if key == turns:
             pieces = []
-            made += (listed.joined(), pieces)
+            made += (with_commas(listed.pieces), pieces)
         else:
-            pieces += listed.joined()
+            pieces += with_commas(listed.pieces)
         pieces.append(b"]")
     pieces.append(b"}")
     return made

@@ -8,14 +8,12 @@ Sources: Anthropic API reference; seeds.md C6, C10; streaming.md §3 (message th
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
-from ...conversation.cache_markers import CacheMode, Marked
+from ...conversation.cache_markers import CacheMode, without_markers
 from ...conversation.grown import Grown, behind, by_growth, grown
-from ...conversation.plain import as_plain
 from ...errors import CodecError
 from ...memo import JSON_MESSAGES, TOOLS, FrozenTools, fields, memoize
 from ...types import (
@@ -46,15 +44,15 @@ from ..shared.body import (
     switch_at,
     whole_at,
 )
-from ..shared.media import joined
 from ..shared.options import read_options, write_options
 from ..shared.requests import nearest_choice, split_system, with_quirks
 from ..shared.results import Pairing
 from ..shared.spec import PLAIN, Quirks, Unsupported, WireFields, extra_for, own, wire_fields
 from ..shared.tools import Found, definition, foreign_tools, interleaved, read_once, read_tool
-from ..shared.written import Pieces, Written, arguments_in, joined_json, written_once
+from ..shared.written import Pieces, Written, joined_json, written_once
 from ..typed.table import apart, typed_tools, written
-from .messages_blocks import MARKER, NAME, plain_blocks, read_blocks, write_message
+from .messages_blocks import MARKER, NAME, read_blocks, write_message
+from .messages_turns import cap_markers, pieces_with_markers, write_turns
 from .toolsets import canonical_calls
 
 DEFAULT_MAX_TOKENS = 2**13 - 1
@@ -264,15 +262,17 @@ def encode_request(request: Request, quirks: Quirks = PLAIN) -> dict[str, Any]:
     """The body that makes `request`."""
     extra = dict(extra_for(NAME, request.extra))
     extra.pop(BETAS, None)
-    said: Any = request.messages
-    said, marked = (said.plain, said.places) if type(said) is Marked else (said, ())
+    said, marked = without_markers(request.messages)
     head, turns = split_system(said, _stands_among)
     system = [block for message in request.messages[: len(head)] for block in write_message(message, quirks)]
     places = [at - len(head) for at in marked if at >= len(head)]
     tools = _write_tools(request.tools, extra.pop("tools", None), quirks.cache)
     limit = 0 if quirks.cache == "never" else MAX_MARKERS - bool(extra.get("cache_control"))
     limit -= sum(["cache_control" in tool for tool in tools]) if limit else 0
-    messages = _marked_messages(turns, places, system, quirks, limit)
+    if quirks.cache == "always":
+        for block in system[-1:]:
+            block.setdefault("cache_control", dict(MARKER))
+    messages = write_turns(turns, places, system, quirks, limit)
     simple = len(system) == 1 and set(system[0]) == {"type", "text"}
     body = filled(model=request.model, system=system[0]["text"] if simple else system)
     body["messages"] = messages
@@ -285,6 +285,22 @@ def encode_request(request: Request, quirks: Quirks = PLAIN) -> dict[str, Any]:
         stream=request.stream,
     )
     return with_quirks(body, extra, quirks)
+
+
+def write_pieces(request: Request, quirks: Quirks) -> Pieces:
+    """The JSON of the messages, of a plain conversation that grew: markers are put into what is written already."""
+    said, marked = without_markers(request.messages)
+    head, turns = split_system(said, _stands_among)
+    size, extra = len(head), extra_for(NAME, request.extra)
+    places = [at - size for at in marked if at >= size]
+    in_head = {*marked[: len(marked) - len(places)], *([size - 1] if size and quirks.cache == "always" else ())}
+    beside = bool(request.tools or extra.get("tools")) + bool(extra.get("cache_control")) + len(in_head)
+    fits = not places or (quirks.cache != "never" and len(places) + beside <= MAX_MARKERS)
+    pieces = pieces_with_markers(turns, places, quirks) if fits and type(turns) is Grown else None
+    if pieces is not None:
+        return pieces
+    listed = encode_request(request, quirks)["messages"]
+    return listed.pieces if type(listed) is Written else joined_json((), listed)
 
 
 def _write_tools(tools: tuple[Tool, ...], foreign: Any, mode: CacheMode) -> list[Any]:
@@ -334,122 +350,6 @@ def _stands_among(message: Message) -> bool:
     return own(NAME, message.metadata).get("role") == "system"
 
 
-class _Wires(NamedTuple):
-    """The messages but the last, their JSON and how many blocks of theirs bear a marker; the last, which may go on.
-
-    sizes   how many messages each piece of the JSON holds
-    starts  where each message begins in the conversation, the last one too
-    """
-
-    settled: tuple[dict[str, Any], ...] = ()
-    json: Pieces = ()
-    sizes: tuple[int, ...] = ()
-    starts: tuple[int, ...] = ()
-    marked: int = 0
-    last: tuple[dict[str, Any], ...] = ()
-    answering: bool = False
-
-
-@by_growth
-def _wires_of_known(messages: Sequence[Message], start: int, known: _Wires | None, quirks: Quirks) -> _Wires:
-    return _wires(messages, start, known, quirks)
-
-
-def _wires(messages: Sequence[Message], start: int, known: _Wires | None, quirks: Quirks) -> _Wires:
-    known = known or _Wires()
-    wires, starts, answering = [*known.last], [*known.starts], known.answering
-    more = messages[start:]
-    are_plain = as_plain(messages) is not None
-    for at, message in enumerate(more, start):
-        blocks = plain_blocks(message) if are_plain else write_message(message, quirks)
-        left = dict(own(NAME, message.metadata)) if message.metadata else {}
-        role = "assistant" if message.role == "assistant" else "user"
-        role = left.pop("role", role) if left else role
-        if answering and message.role == "user":
-            wires[-1] = {**wires[-1], "content": [*wires[-1]["content"], *blocks], **left}
-        else:
-            wires.append({"role": role, "content": blocks or joined(message.parts), **left})
-            starts.append(at)
-        answering = message.role == "tool" and bool(blocks)
-    settled = wires[:-1]
-    numbers = [*arguments_in(more), *arguments_in(messages[start - 1 : start])] if are_plain else ...
-    json, sizes = _pieces(known, settled, numbers) if type(messages) is Grown else ((), ())
-    return _Wires(
-        settled=(*known.settled, *settled),
-        json=json,
-        sizes=sizes,
-        starts=(*starts,),
-        marked=known.marked + (0 if are_plain else _markers(settled)),  # a plain message asks for none
-        last=(*wires[-1:],),
-        answering=answering,
-    )
-
-
-def _pieces(known: _Wires, more: list[dict[str, Any]], numbers: Any) -> tuple[Pieces, tuple[int, ...]]:
-    """The JSON of what is known and `more` behind it, and how many messages each piece holds.
-
-    Of a long one the end stands for itself: markers move there, and what they stand in is written again.
-    """
-    json, sizes = known.json, known.sizes
-    for some in (more[:-MOVING], more[-MOVING:]) if not json else (more,):
-        before, json = json, joined_json(json, some, numbers)
-        if len(json) > len(before):
-            sizes = (*sizes, len(some))
-        elif some:
-            sizes = (*sizes[:-1], sizes[-1] + len(some)) if len(json) == len(sizes) else (sum(sizes) + len(some),)
-    return json, sizes
-
-
-MOVING = 4
-
-
-def _with_markers(
-    wires: _Wires, turns: Sequence[Message], places: Iterable[int], quirks: Quirks
-) -> dict[int, dict[str, Any]]:
-    """The wire's messages that bear a marker once the turns at `places` ask for one, by where they stand."""
-    asking: dict[int, list[int]] = {}
-    for at in places:
-        asking.setdefault(bisect_right(wires.starts, at) - 1, []).append(at)
-    ends = (*wires.starts[1:], len(turns))
-    found: dict[int, dict[str, Any]] = {}
-    for place, asked in asking.items():
-        begin = wires.starts[place]
-        said = _asking(turns[begin : ends[place]], [at - begin for at in asked])
-        (found[place],) = _wires(said, 0, None, quirks).last
-    return found
-
-
-def _asking(turns: Sequence[Message], places: Sequence[int]) -> list[Message]:
-    made = [*turns]
-    for at in places:
-        made[at] = Message(made[at].role, made[at].parts, cache=True, metadata=made[at].metadata)
-    return made
-
-
-def _spliced(wires: _Wires, marked: Mapping[int, dict[str, Any]]) -> Written:
-    """The messages, some of them replaced: only the JSON that these stand in is written anew."""
-    listed = [*wires.settled, *wires.last]
-    for place, wire in marked.items():
-        listed[place] = wire
-    pieces: Pieces = ()
-    begin = 0
-    for piece, size in zip(wires.json, wires.sizes, strict=True):
-        end = begin + size
-        kept = not any(begin <= place < end for place in marked)
-        pieces = (*pieces, piece) if kept else joined_json(pieces, listed[begin:end])
-        begin = end
-    return Written(listed, joined_json(pieces, listed[begin:]))
-
-
-def _markers(messages: Iterable[dict[str, Any]]) -> int:
-    """How many of their blocks bear one."""
-    return sum(["cache_control" in block for block in _blocks(messages)])
-
-
-def _blocks(messages: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    return [block for message in messages for block in message["content"] if isinstance(block, dict)]
-
-
 # ── cache markers ────────────────────────────────────────────────────────────
 
 
@@ -466,33 +366,3 @@ def _marked(tools: list[Any], mode: CacheMode) -> list[Any]:
             block.setdefault("cache_control", dict(MARKER))
     cap_markers(tools, 0 if mode == "never" else 1)
     return tools
-
-
-def _marked_messages(
-    turns: Sequence[Message], places: Sequence[int], system: list[dict[str, Any]], quirks: Quirks, limit: int
-) -> list[dict[str, Any]]:
-    """The messages, with the markers that the turns at `places` and themselves ask for, and the quirks in `system`.
-
-    What is over the limit is dropped, of each kind the earliest first.
-    """
-    if quirks.cache == "always":
-        for block in system[-1:]:
-            block.setdefault("cache_control", dict(MARKER))
-    if type(turns) is Grown:
-        wires = _wires_of_known(turns, quirks)
-        marked = _with_markers(wires, turns, places, quirks)
-        carrying = sum("cache_control" in block for block in system) + _markers((*marked.values(), *wires.last))
-        if wires.marked + carrying <= limit:
-            return _spliced(wires, marked)
-    fresh = _wires(_asking(turns, places), 0, None, quirks)
-    listed = [*fresh.settled, *fresh.last]
-    cap_markers([*system, *_blocks(listed)], limit)
-    return listed
-
-
-def cap_markers(blocks: Sequence[Mapping[str, Any]], limit: int) -> None:
-    """Take the earliest cache markers off `blocks` until `limit` are left (seeds C6)."""
-    carrying = [block for block in blocks if "cache_control" in block]
-    for block in carrying[: max(0, len(carrying) - limit)]:
-        if isinstance(block, dict):
-            del block["cache_control"]

@@ -43,7 +43,7 @@ from .generate_contents import (
     read_media,
     write_media,
     write_parts,
-    write_turns,
+    write_pieces,
 )
 from .generate_plain import BODY, CANDIDATE, PLAIN_WORDS, plain_answer
 from .generate_requests import decode_request, encode_request
@@ -388,5 +388,5 @@ CODEC = Codec(
     encode_stream=_Encoder,
     encode_error=encode_error,
     error_frame=framed(encode_error),
-    turns=("contents", write_turns),
+    turns=("contents", write_pieces),
 )

@@ -47,7 +47,7 @@ from ..shared.requests import past_call, split_system
 from ..shared.results import Pairing, marked, results_apart, results_first, tool_result
 from ..shared.spec import PLAIN, Quirks, own, seal_of, sealed, wire_fields
 from ..shared.turn_runs import TurnForm, read_turns
-from ..shared.written import Pieces, Written, arguments_in, joined_json
+from ..shared.written import NO_RUN, Pieces, Run, Written, arguments_in, joined_json
 
 NAME = "gemini"
 SIGNATURE = "thought_signature"
@@ -198,7 +198,7 @@ def _read_result(answer: JsonObject, path: str, pairing: Pairing) -> ToolResult:
 class _Contents(NamedTuple):
     """The contents but for the last, and their JSON; the last, which may go on, and whether it holds only answers."""
 
-    settled: tuple[dict[str, Any], ...] = ()
+    settled: Run = NO_RUN
     json: Pieces = ()
     last: tuple[dict[str, Any], ...] = ()
     answering: bool = False
@@ -208,8 +208,14 @@ def write_turns(request: Request, quirks: Quirks) -> list[Any]:
     """The contents of a body."""
     messages = split_system(request.messages)[1]
     made = _contents(messages, quirks)
-    listed = [*made.settled, *made.last]
+    listed = [*made.settled.listed(), *made.last]
     return Written(listed, joined_json(made.json, made.last)) if type(messages) is Grown else listed
+
+
+def write_pieces(request: Request, quirks: Quirks) -> Pieces:
+    """Their JSON, of a plain conversation that grew."""
+    made = _contents(split_system(request.messages)[1], quirks)
+    return joined_json(made.json, made.last)
 
 
 @by_growth
@@ -228,7 +234,7 @@ def _contents(messages: Sequence[Message], start: int, known: _Contents | None, 
     settled = contents[:-1]
     numbers = [*arguments_in(more), *arguments_in(messages[start - 1 : start])] if are_plain else ...
     json = joined_json(known.json, settled, numbers) if type(messages) is Grown else ()
-    return _Contents((*known.settled, *settled), json, (*contents[-1:],), answering)
+    return _Contents(Run(known.settled, settled), json, (*contents[-1:],), answering)
 
 
 def _parts_of(message: Message, quirks: Quirks) -> list[dict[str, Any]]:

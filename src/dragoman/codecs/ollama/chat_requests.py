@@ -7,7 +7,7 @@ Sources: Ollama's api.md; wire-quirks.md ("Ollama's … compatibility layers"); 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, count, groupby
 from typing import Any
@@ -231,9 +231,9 @@ def encode_request(request: Request, quirks: Quirks = PLAIN) -> dict[str, Any]:
     return with_quirks(body, extra, quirks)
 
 
-def write_turns(request: Request, quirks: Quirks) -> list[Any]:
+def write_turns(request: Request, quirks: Quirks, write: Callable[..., Any] = write_each) -> Any:
     """The messages of a body."""
-    return write_each(request.messages, _write_message, forms=PlainForms)
+    return write(request.messages, _write_message, forms=PlainForms)
 
 
 def write_request(request: Request, extra: dict[str, Any], body: dict[str, Any]) -> dict[str, Any]:

@@ -7,7 +7,7 @@ Sources: OpenAI API reference; recorded requests of 20 providers (wire-quirks.md
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -224,9 +224,9 @@ def encode_request(request: Request, quirks: Quirks = PLAIN) -> dict[str, Any]:
     return with_quirks(body, extra, quirks)
 
 
-def write_turns(request: Request, quirks: Quirks) -> list[Any]:
+def write_turns(request: Request, quirks: Quirks, write: Callable[..., Any] = write_each) -> Any:
     """The messages of a body."""
-    return write_each(request.messages, write_message, quirks, forms=PlainForms)
+    return write(request.messages, write_message, quirks, forms=PlainForms)
 
 
 def _write_sampling(sampling: Sampling, extra: dict[str, Any], quirks: Quirks) -> dict[str, Any]:

@@ -7,7 +7,7 @@ Sources: OpenAI API reference; streaming.md §2 ("State", "Namespaces"); clients
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -358,10 +358,10 @@ def encode_request(request: Request, quirks: Quirks = PLAIN) -> dict[str, Any]:
     return with_quirks(body, extra, quirks)
 
 
-def write_turns(request: Request, quirks: Quirks) -> list[Any]:
+def write_turns(request: Request, quirks: Quirks, write: Callable[..., Any] = write_each) -> Any:
     """The input of a body."""
     turns = _split_instructions(request.messages)[1]
-    return write_each(turns, _write_message, Names.of(request), quirks, forms=PlainForms)
+    return write(turns, _write_message, Names.of(request), quirks, forms=PlainForms)
 
 
 def _ungrouped(tools: tuple[Tool, ...], foreign: Any) -> tuple[Tool, ...]:

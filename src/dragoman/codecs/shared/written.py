@@ -8,7 +8,7 @@ once, where it is sent: a long conversation is a hundred kilobytes, and each cop
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Protocol, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from ...conversation.grown import Grown, by_growth
 from ...conversation.plain import as_plain
@@ -30,11 +30,12 @@ class Written(list[Any]):
         super().__init__(listed)
         self.pieces: Pieces = pieces
 
-    def joined(self) -> list[bytes]:
-        """The pieces, and what stands between them."""
-        made = [b","] * (2 * len(self.pieces) - 1)
-        made[::2] = self.pieces
-        return made
+
+def with_commas(pieces: Pieces) -> list[bytes]:
+    """The pieces, and what stands between them."""
+    made = [b","] * (2 * len(pieces) - 1)
+    made[::2] = pieces
+    return made
 
 
 def written_once(listed: Sequence[Any]) -> Written:
@@ -99,7 +100,33 @@ def write_each(messages: Sequence[Message], write: Write, *constants: Any, forms
     """
     if type(messages) is not Grown:
         return _wires(messages, 0, write, forms, constants)[0]
-    return Written(*_written(messages, write, forms, *constants))
+    run, pieces = _written(messages, write, forms, *constants)
+    return Written(run.listed(), pieces)
+
+
+def write_pieces(messages: Grown[Message], write: Write, *constants: Any, forms: Callable[..., Forms]) -> Pieces:
+    """The JSON of what `write_each` gives, where nobody asks for more."""
+    pieces: Pieces = _written(messages, write, forms, *constants)[1]
+    return pieces
+
+
+class Run(NamedTuple):
+    """Items behind others.  A turn adds two or three to hundreds: a copy of all would be most of what it costs."""
+
+    before: Run | None
+    items: Sequence[Any]
+
+    def listed(self) -> list[Any]:
+        """All of them in order."""
+        runs: list[Sequence[Any]] = []
+        at: Run | None = self
+        while at is not None:
+            runs.append(at.items)
+            at = at.before
+        return [one for items in reversed(runs) for one in items]
+
+
+NO_RUN = Run(None, ())
 
 
 def _wires(
@@ -128,19 +155,25 @@ def arguments_in(messages: Iterable[Message]) -> list[Any]:
 
 @by_growth
 def _written(
-    messages: Sequence[Message], start: int, known: tuple[tuple[Any, ...], Pieces] | None,
+    messages: Sequence[Message], start: int, known: tuple[Run, Pieces] | None,
     write: Write, forms: Callable[..., Forms], *constants: Any,
-) -> tuple[tuple[Any, ...], Pieces]:  # fmt: skip
+) -> tuple[Run, Pieces]:  # fmt: skip
     more, numbers = _wires(messages, start, write, forms, constants)
-    before, pieces = known or ((), ())
-    return (*before, *more), joined_json(pieces, more, numbers)
+    before, pieces = known or (None, ())
+    return Run(before, more), joined_json(pieces, more, numbers)
 
 
 def joined_json(before: Pieces, more: Sequence[Any], numbers: Any = ...) -> Pieces:
     """The inside of a JSON array, and more of it; `numbers` is where all numbers of that stand, where it is given."""
     if not more:
         return before
-    made = to_bytes(more, more if numbers is ... else numbers)[1:-1]
+    return behind_pieces(before, to_bytes(more, more if numbers is ... else numbers)[1:-1])
+
+
+def behind_pieces(before: Pieces, made: bytes) -> Pieces:
+    """The inside of a JSON array, and `made` behind it, more of the same."""
+    if not made:
+        return before
     if before and len(before[-1]) < SHORT:
         return (*before[:-1], b"%b,%b" % (before[-1], made))
     pieces = (*before, made)
