@@ -10,7 +10,7 @@ Source: seeds.md C2 (tools by name, so that the prefix stays the same), C6 (what
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from operator import is_
 from typing import Any, Literal
@@ -18,6 +18,7 @@ from typing import Any, Literal
 from ..memo import TOOLS, FrozenTools, memoize
 from ..types import Message, Request, Tool
 from .grown import Grown, by_growth, grown
+from .plain import as_plain
 
 MOST_MARKERS = 4
 HISTORY_MARKERS = 2
@@ -61,20 +62,32 @@ def plan(request: Request, mode: CacheMode = "asked", *, limit: int = MOST_MARKE
     """The markers for `request`: where it asks, and with "always" also where they pay of themselves."""
     if mode == "never" or limit < 1:
         return CachePlan()
-    wanted = [*_marked_at(request.messages)]
+    places = _places(request.messages, bool(request.tools), _asked(request.messages), mode, limit)
+    return CachePlan(mode == "always" and bool(request.tools), places)
+
+
+def _places(
+    messages: Sequence[Message], tools: bool, wanted: Sequence[int], mode: CacheMode, limit: int
+) -> tuple[int, ...]:
+    if mode == "never" or limit < 1:
+        return ()
     if mode == "asked":
-        return CachePlan(messages=tuple(wanted[-limit:]))
-    tools = bool(request.tools)
-    head = _instructions(request.messages)
-    places = head[: limit - tools]
-    for at in [*reversed(wanted), *_ends(request.messages)]:
-        places += [at] if len(places) < limit - tools and at not in places else []
-    return CachePlan(tools, tuple(sorted(places)))
+        return tuple(wanted[-limit:])
+    most = limit - tools
+    places = _instructions(messages)[:most]
+    for at in (*reversed(wanted), *_ends(messages)):
+        if len(places) < most and at not in places:
+            places.append(at)
+    return tuple(sorted(places))
 
 
 def _instructions(messages: Sequence[Message]) -> list[int]:
     """The place of the last instruction the conversation begins with, if it begins with any."""
-    head = next((at for at, message in enumerate(messages) if message.role != "system"), len(messages))
+    head = 0
+    for message in messages:
+        if message.role != "system":
+            break
+        head += 1
     return [head - 1] if head else []
 
 
@@ -96,29 +109,43 @@ def planned(
     request: Request, mode: CacheMode = "asked", *, takes: Caches = Caches.ALL, limit: int = MOST_MARKERS
 ) -> Request:
     """`request` asking for exactly the markers of its plan after messages; `tools` are the codec's to mark."""
-    asked = _marked_at(request.messages)
+    made = with_markers(request.messages, mode, tools=bool(request.tools), takes=takes, limit=limit)
+    return request if made is request.messages else request.with_messages(made)
+
+
+def with_markers(
+    messages: tuple[Message, ...], mode: CacheMode, *, tools: bool, takes: Caches = Caches.ALL,
+    limit: int = MOST_MARKERS,
+) -> tuple[Message, ...]:  # fmt: skip
+    """The same of the messages of a request, with `tools` or none."""
+    asked = _asked(messages)
     if not asked and mode != "always":
-        return request
-    places = plan(request, mode, limit=limit).messages if takes is not Caches.NOTHING else ()
-    heads = takes is Caches.INSTRUCTIONS
-    chosen = [at for at in places if not heads or request.messages[at].role == "system"]
-    if type(request.messages) is Grown and not asked:
-        return request.with_messages(_with_markers(request.messages, chosen)) if chosen else request
-    if all(message.cache == (at in chosen) for at, message in enumerate(request.messages)):
-        return request
-    made = [_marked(message, at in chosen) for at, message in enumerate(request.messages)]
-    base: Any = getattr(request.messages, "base", None)
+        return messages
+    chosen = _places(messages, tools, asked, mode, limit) if takes is not Caches.NOTHING else ()
+    if takes is Caches.INSTRUCTIONS:
+        chosen = tuple([at for at in chosen if messages[at].role == "system"])
+    if type(messages) is Grown and not asked:
+        return _with_markers(messages, chosen) if chosen else messages
+    if all(message.cache == (at in chosen) for at, message in enumerate(messages)):
+        return messages
+    made = [_marked(message, at in chosen) for at, message in enumerate(messages)]
+    base: Any = getattr(messages, "base", None)
     kept = base is not None and all(map(is_, base, made))
-    return replace(request, messages=grown(base, made[len(base) :]) if kept else tuple(made))
+    return grown(base, made[len(base) :]) if kept else tuple(made)
 
 
-def _with_markers(messages: Grown[Message], places: Sequence[int]) -> Marked:
+def _with_markers(messages: Grown[Message], places: tuple[int, ...]) -> Marked:
     made = [*messages]
     for at in places:
         made[at] = _marked(made[at], True)
     whole = Marked(made)
-    whole.plain, whole.places = messages, tuple(places)
+    whole.plain, whole.places = messages, places
     return whole
+
+
+def _asked(messages: Sequence[Message]) -> tuple[int, ...]:
+    """The places of the messages that ask for a marker; in a plain conversation none does."""
+    return () if type(messages) is Grown and as_plain(messages) is not None else _marked_at(messages)
 
 
 @by_growth

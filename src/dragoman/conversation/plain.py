@@ -9,7 +9,7 @@ only what is new is looked at.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, Final
 
 from ..types import Message, Part, Text, ToolCall, ToolResult
@@ -56,12 +56,11 @@ class Plain:
         for known, verdict in self._fits:
             if known is requirements:
                 return verdict
-        base, ids, names = self._base, *self._new
-        fine = True
-        if base is None:
-            ids, names = self.ids, self.names
-        else:
-            fine = base.fits(requirements)
+        base, fine = self._base, True
+        ids: Collection[str] = self.ids
+        names: Collection[str] = self.names
+        if base is not None:
+            (ids, names), fine = self._new, base.fits(requirements)
         fine = fine and (not ids or fitting(requirements.ids, ids))
         fine = fine and (not names or fitting(requirements.names, names))
         self._fits = (*self._fits[-MOST_WIRES:], (requirements, fine))

@@ -17,6 +17,7 @@ from operator import attrgetter
 from typing import Any
 
 from ..codecs.shared.spec import WireFields
+from ..conversation.cache_markers import Caches, with_markers
 from ..conversation.grown import Grown, by_growth, grown
 from ..conversation.history import in_turns
 from ..conversation.naming import UNCHANGED
@@ -28,7 +29,7 @@ from ..providers.route import Route
 from ..types import JsonObject, Message, Request, Sampling, Text, ToolCall, ToolResult
 from .capabilities import NOTHING, Refusals
 from .plan import Plan, planned, style_of
-from .prepare import requirements_of, with_markers
+from .prepare import requirements_of, takes_of
 from .seals import REFUSED
 from .text_tools import PromptStyle, in_text, prompt
 
@@ -53,7 +54,7 @@ class Compiled:
 
     plan          the plan; `asked` and `request` have no messages
     requirements  of the wire;  callless  whether a conversation with calls needs stages that are not gone through here
-    marked        are cache markers set where nobody asks for any?
+    marked        are cache markers set where nobody asks for any?  takes: those that the place takes
     style, told   how calls and results are told in text, and the tools; None where they go by the wire
     route         whose identity is a part of the key, and must stay its own
     """
@@ -63,6 +64,7 @@ class Compiled:
     callless: bool
     route: Route
     marked: bool = False
+    takes: Caches = Caches.ALL
     style: PromptStyle | None = None
     told: str = ""
 
@@ -80,7 +82,8 @@ class Compiled:
             return None
         sent = ordered.messages
         if self.marked:
-            sent = with_markers(plan.request.with_messages(sent), self.route.provider, plan.family).messages
+            tools = bool(plan.request.tools)
+            sent = with_markers(sent, self.route.provider.quirks.cache, tools=tools, takes=self.takes)
         return plan.saying(messages, sent)
 
     def _from_prompt(self, sent: tuple[Message, ...]) -> tuple[Message, ...]:
@@ -210,6 +213,7 @@ def _compile(request: Request, route: Route, plan: Plan) -> Compiled | Never | N
         callless=_is_callless(request, plan, family),
         route=route,
         marked=route.provider.quirks.cache == "always",
+        takes=takes_of(route.provider, family),
         style=style,
         told=prompt(plan.asked, style) if style is not None else "",
     )

@@ -50,7 +50,11 @@ def split_system(
 
     Later instructions become user turns in their place, but for those that `stays` says the wire takes there.
     """
-    start = next((i for i, m in enumerate(messages) if m.role != "system" or stays(m)), len(messages))
+    start = 0
+    for message in messages:
+        if message.role != "system" or stays(message):
+            break
+        start += 1
     turns = headless(messages, start)
     known_plain(turns, messages)
     if type(turns) is Grown and (found := as_plain(turns)) and found.filled:
