@@ -236,36 +236,34 @@ def fields(*names: str) -> Memo:
 
 
 def _tools_content(things: Things) -> tuple[Hashable, int] | None:
-    """What tools say, of those without fields of a wire; each has a name of its own."""
-    (tools,) = things
-    told = tuple([(tool.name, tool.description, tool.strict) for tool in tools if not tool.metadata])
+    """What tools say, of those without fields of a wire; each has a name of its own.
+
+    `things` are the tools, their schemas, each object once, and the JSON of these.
+    """
+    tools, schemas, written = things
+    places = {id(schema): at for at, schema in enumerate(schemas)}
+    told = tuple([
+        (tool.name, tool.description, tool.strict, places[id(tool.parameters)]) for tool in tools if not tool.metadata
+    ])  # fmt: skip
     if len(told) < len(tools) or len({one[0] for one in told}) < len(told):
         return None
-    schemas = exact_json([0 if tool.parameters is EMPTY_OBJECT_SCHEMA else tool.parameters for tool in tools])
-    if schemas is None:
-        return None
-    return (told, schemas), len(schemas) + sum(map(len, [text for one in told for text in one[:2] if text]))
+    empty = places.get(id(EMPTY_OBJECT_SCHEMA), -1)
+    return (told, empty, written), len(written) + sum([len(one[0]) + len(one[1] or "") for one in told])
 
 
-def _tools_copied(key: tuple[Things, bytes]) -> Things:
-    told, schemas = key
-    return (
-        FrozenTools(
-            [
-                Tool(
-                    name=name,
-                    description=about,
-                    parameters=EMPTY_OBJECT_SCHEMA if type(given) is int else given,
-                    strict=strict,
-                )
-                for (name, about, strict), given in zip(told, from_json(schemas), strict=True)
-            ]
-        ),
-    )
+def _tools_copied(key: tuple[Any, int, bytes]) -> Things:
+    told, empty, written = key
+    schemas = from_json(written)
+    if empty >= 0:
+        schemas[empty] = EMPTY_OBJECT_SCHEMA
+    made = [
+        Tool(name=name, description=about, parameters=schemas[at], strict=strict) for name, about, strict, at in told
+    ]
+    return FrozenTools(made), (), b""
 
 
 @memoize(Memo(_tools_content, (Capacity(64, LARGE), Capacity(LARGE_SETS, LARGEST)), _tools_copied))
-def _frozen(tools: tuple[Tool, ...]) -> tuple[Tool, ...]:
+def _frozen(tools: tuple[Tool, ...], schemas: Sequence[Any], written: bytes) -> tuple[Tool, ...]:
     return tools
 
 
@@ -289,14 +287,15 @@ def frozen(tools: tuple[Tool, ...]) -> tuple[Tool, ...]:
     given = _GIVEN.get(id(tools))
     if given is not None and given.tools is tools and is_written(given.schemas, given.written):
         return given.frozen
-    if {type(one) for one in tools} != {Tool}:
+    if {*map(type, tools)} != {Tool}:
         return tools
-    made: tuple[Tool, ...] = _frozen(tools)
-    if type(made) is FrozenTools:
-        schemas = [*{id(schema): schema for schema in [tool.parameters for tool in tools]}.values()]
-        written = exact_json(schemas)
-        if written is not None and len(written) <= LARGE and b"null" not in written:
-            _GIVEN.put(id(tools), _Given(tools, schemas, written, made))
+    schemas = [*{id(tool.parameters): tool.parameters for tool in tools}.values()]
+    written = exact_json(schemas)
+    if written is None:
+        return tools
+    made: tuple[Tool, ...] = _frozen(tools, schemas, written)
+    if type(made) is FrozenTools and len(written) <= LARGE and b"null" not in written:
+        _GIVEN.put(id(tools), _Given(tools, schemas, written, made))
     return made
 
 

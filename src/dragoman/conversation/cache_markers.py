@@ -125,7 +125,7 @@ def with_markers(
     if takes is Caches.INSTRUCTIONS:
         chosen = tuple([at for at in chosen if messages[at].role == "system"])
     if type(messages) is Grown and not asked:
-        return _with_markers(messages, chosen) if chosen else messages
+        return with_places(messages, chosen)
     if all(message.cache == (at in chosen) for at, message in enumerate(messages)):
         return messages
     made = [_marked(message, at in chosen) for at, message in enumerate(messages)]
@@ -134,7 +134,10 @@ def with_markers(
     return grown(base, made[len(base) :]) if kept else tuple(made)
 
 
-def _with_markers(messages: Grown[Message], places: tuple[int, ...]) -> Marked:
+def with_places(messages: Grown[Message], places: tuple[int, ...]) -> tuple[Message, ...]:
+    """The messages with markers at `places`, where there are any."""
+    if not places:
+        return messages
     made = [*messages]
     for at in places:
         made[at] = _marked(made[at], True)

@@ -123,8 +123,14 @@ def looked_at(messages: Sequence[Message], before: Plain | None) -> Plain | None
             return None
         first: Any = parts[0] if len(parts) == 1 else None
         if type(first) is Text and (said := first.text) and role in _SAID and not (waiting or first.metadata):
-            read = len(said)  # as nearly all
-        elif role == "tool":
+            size += len(said)  # as nearly all
+            if role == "system":
+                filled = filled and not opened
+            elif filled:
+                filled = (opened or role == "user") and not said.isspace()
+                opened = True
+            continue
+        if role == "tool":
             read = _results(parts, waiting, names)
             waiting = []
         elif waiting or role not in _SAID:
@@ -139,8 +145,7 @@ def looked_at(messages: Sequence[Message], before: Plain | None) -> Plain | None
         if role == "system":
             filled = filled and not opened
         elif filled:
-            begun: Any = parts[0] if parts else None
-            speaks = begun is not None and (type(begun) is not Text or "!" <= begun.text[:1] <= "~")
+            speaks = bool(parts) and type(parts[-1]) is not Text
             filled = (opened or role == "user") and (speaks or not _is_blank(parts))
             opened = True
     if waiting or not all(calls):

@@ -15,8 +15,8 @@ from ..codecs.shared.errors import http_date
 from ..codecs.shared.frames import FrameKind
 from ..codecs.shared.spec import Codec, Ids
 from ..codecs.shared.written import Written, with_commas
-from ..conversation.cache_markers import without_markers
-from ..conversation.grown import Grown
+from ..conversation.cache_markers import with_places, without_markers
+from ..conversation.grown import Grown, grown
 from ..conversation.plain import as_plain
 from ..effects import Machine, Now, Open, Opened, Read
 from ..errors import ProviderError
@@ -70,7 +70,7 @@ class _Frame(NamedTuple):
     """
 
     head: tuple[Message, ...]
-    marks: Sequence[int]
+    marks: tuple[int, ...]
     pieces: tuple[Sequence[bytes], Sequence[bytes]]
 
     def stands_around(self, messages: Sequence[Message], marks: Sequence[int]) -> bool:
@@ -78,7 +78,7 @@ class _Frame(NamedTuple):
         end = len(self.head)
         if not (end < len(messages) and messages[end].role != "system" and all(map(is_, self.head, messages))):
             return False
-        return self.marks == [at for at in marks if at < end]
+        return self.marks == tuple([at for at in marks if at < end])
 
 
 def _encoded(plan: Plan) -> bytes:
@@ -88,28 +88,42 @@ def _encoded(plan: Plan) -> bytes:
     if turns is None or type(messages) is not Grown or as_plain(messages) is None:
         return b"".join(_written(_body(plan))[0])
     key = _Frame, id(plan.made)
-    known = None if messages.base is None else messages.base.made.get(key)
-    if known is not None and known[0].stands_around(messages, marks):
-        before, behind = known[0].pieces
-        messages.made[key] = known
-        return b"".join((*before, *with_commas(turns[1](plan.request, plan.quirks)), *behind))
-    pieces = _written(_body(plan), turns[0])
-    if len(pieces) > 1:
-        head = (*takewhile(_instructs, messages),)
-        marked = [at for at in marks if at < len(head)]
-        found = _Frame(head, marked, (pieces[0], pieces[2])), (plan.made,)  # whose identity stays its own
-        messages.made[key] = found
-        if messages.base is not None:  # there may be other turns behind it
-            messages.base.made[key] = found
-    return b"".join([one for some in pieces for one in some])
+    base = messages.base
+    known = None if base is None else base.made.get(key)
+    if known is None or not known[0].stands_around(messages, marks):
+        frame = _framed(plan, turns[0], messages, marks)
+        if frame is None:
+            return b"".join(_written(_body(plan))[0])
+        known = frame, (plan.made,)  # whose identity stays its own
+        if base is not None:  # there may be other turns behind it
+            base.made[key] = known
+    messages.made[key] = known
+    listed = turns[1](plan.request, plan.quirks)
+    if listed is None:
+        return b"".join(_written(_body(plan))[0])
+    before, behind = known[0].pieces
+    return b"".join((*before, *with_commas(listed), *behind))
+
+
+def _framed(plan: Plan, field: str, messages: Grown[Message], marks: Sequence[int]) -> _Frame | None:
+    """What stands around the turns of a plain conversation: what does around the first; None where that is not told."""
+    head = (*takewhile(_instructs, messages),)
+    if len(head) == len(messages):
+        return None
+    marked = tuple([at for at in marks if at < len(head)])
+    begun = with_places(grown(None, messages[: len(head) + 1]), marked)
+    pieces = _written(_body(plan, begun), field)
+    return _Frame(head, marked, (pieces[0], pieces[2])) if len(pieces) > 1 else None
 
 
 def _instructs(message: Message) -> bool:
     return message.role == "system"
 
 
-def _body(plan: Plan) -> dict[str, Any]:
-    return _with_fields(plan.codec.encode_request(plan.request, plan.quirks), plan)
+def _body(plan: Plan, messages: tuple[Message, ...] | None = None) -> dict[str, Any]:
+    """The body; with other `messages`, where some are given."""
+    request = plan.request if messages is None else plan.request.with_messages(messages)
+    return _with_fields(plan.codec.encode_request(request, plan.quirks), plan)
 
 
 def _with_fields(body: dict[str, Any], plan: Plan) -> dict[str, Any]:

@@ -49,7 +49,7 @@ from ..shared.requests import nearest_choice, split_system, with_quirks
 from ..shared.results import Pairing
 from ..shared.spec import PLAIN, Quirks, Unsupported, WireFields, extra_for, own, wire_fields
 from ..shared.tools import Found, definition, foreign_tools, interleaved, read_once, read_tool
-from ..shared.written import Pieces, Written, joined_json, written_once
+from ..shared.written import Pieces, written_once
 from ..typed.table import apart, typed_tools, written
 from .messages_blocks import MARKER, NAME, read_blocks, write_message
 from .messages_turns import cap_markers, pieces_with_markers, write_turns
@@ -287,20 +287,20 @@ def encode_request(request: Request, quirks: Quirks = PLAIN) -> dict[str, Any]:
     return with_quirks(body, extra, quirks)
 
 
-def write_pieces(request: Request, quirks: Quirks) -> Pieces:
-    """The JSON of the messages, of a plain conversation that grew: markers are put into what is written already."""
+def write_pieces(request: Request, quirks: Quirks) -> Pieces | None:
+    """The JSON of the messages, of a plain conversation that grew: markers are put into what is written already.
+
+    None where there are too many markers, and those of the instructions go first.
+    """
     said, marked = without_markers(request.messages)
     head, turns = split_system(said, _stands_among)
     size, extra = len(head), extra_for(NAME, request.extra)
     places = [at - size for at in marked if at >= size]
     in_head = {*marked[: len(marked) - len(places)], *([size - 1] if size and quirks.cache == "always" else ())}
     beside = bool(request.tools or extra.get("tools")) + bool(extra.get("cache_control")) + len(in_head)
-    fits = not places or (quirks.cache != "never" and len(places) + beside <= MAX_MARKERS)
-    pieces = pieces_with_markers(turns, places, quirks) if fits and type(turns) is Grown else None
-    if pieces is not None:
-        return pieces
-    listed = encode_request(request, quirks)["messages"]
-    return listed.pieces if type(listed) is Written else joined_json((), listed)
+    if quirks.cache == "never" or len(places) + beside > MAX_MARKERS or type(turns) is not Grown:
+        return None
+    return pieces_with_markers(turns, places, quirks)
 
 
 def _write_tools(tools: tuple[Tool, ...], foreign: Any, mode: CacheMode) -> list[Any]:

@@ -28,6 +28,7 @@ MOVING = 4
 class _Wires(NamedTuple):
     """The messages but the last, which may go on.
 
+    settled  they, but where nothing but their JSON was to be kept
     json    the JSON of those that are long past;  tail: of the others, the last one too, and where each begins
     marked  how many blocks of `settled` bear a marker
     """
@@ -41,11 +42,15 @@ class _Wires(NamedTuple):
 
 
 @by_growth
-def _wires_of_known(messages: Sequence[Message], start: int, known: _Wires | None, quirks: Quirks) -> _Wires:
-    return _wires(messages, start, known, quirks)
+def _wires_of_known(
+    messages: Sequence[Message], start: int, known: _Wires | None, quirks: Quirks, keep: bool
+) -> _Wires:
+    return _wires(messages, start, known, quirks, keep=keep)
 
 
-def _wires(messages: Sequence[Message], start: int, known: _Wires | None, quirks: Quirks) -> _Wires:
+def _wires(
+    messages: Sequence[Message], start: int, known: _Wires | None, quirks: Quirks, *, keep: bool = True
+) -> _Wires:
     known = known or _Wires()
     wires, answering = [*known.last], known.answering
     starts = [known.tail[-1][0]] if known.tail else []
@@ -64,7 +69,7 @@ def _wires(messages: Sequence[Message], start: int, known: _Wires | None, quirks
     settled = wires[:-1]
     json, tail = _json(known, wires, starts, messages if are_plain else None) if type(messages) is Grown else ((), ())
     return _Wires(
-        settled=Run(known.settled, settled),
+        settled=Run(known.settled, settled) if keep else NO_RUN,
         json=json,
         tail=tail,
         marked=known.marked + (0 if are_plain else _markers(settled)),  # a plain message asks for none
@@ -116,7 +121,7 @@ def write_turns(
     What is over the limit is dropped, of each kind the earliest first.
     """
     if type(turns) is Grown:
-        wires = _wires_of_known(turns, quirks)
+        wires = _wires_of_known(turns, quirks, True)
         marked = _with_markers(wires, turns, places, quirks)
         if marked is not None:
             carrying = sum("cache_control" in block for block in system) + _markers((*marked.values(), *wires.last))
@@ -136,7 +141,7 @@ def pieces_with_markers(turns: Grown[Message], places: Sequence[int], quirks: Qu
     found = as_plain(turns)
     if found is None or not found.filled:
         return None
-    wires = _wires_of_known(turns, quirks)
+    wires = _wires_of_known(turns, quirks, False)
     tail = [json for _, json in wires.tail]
     starts = [begin for begin, _ in wires.tail]
     ends = (*starts[1:], len(turns))

@@ -196,7 +196,10 @@ def _read_result(answer: JsonObject, path: str, pairing: Pairing) -> ToolResult:
 
 
 class _Contents(NamedTuple):
-    """The contents but for the last, and their JSON; the last, which may go on, and whether it holds only answers."""
+    """The contents but for the last, and their JSON; the last, which may go on, and whether it holds only answers.
+
+    `settled` is empty where nothing but their JSON was to be kept.
+    """
 
     settled: Run = NO_RUN
     json: Pieces = ()
@@ -207,19 +210,21 @@ class _Contents(NamedTuple):
 def write_turns(request: Request, quirks: Quirks) -> list[Any]:
     """The contents of a body."""
     messages = split_system(request.messages)[1]
-    made = _contents(messages, quirks)
+    made = _contents(messages, quirks, True)
     listed = [*made.settled.listed(), *made.last]
     return Written(listed, joined_json(made.json, made.last)) if type(messages) is Grown else listed
 
 
 def write_pieces(request: Request, quirks: Quirks) -> Pieces:
     """Their JSON, of a plain conversation that grew."""
-    made = _contents(split_system(request.messages)[1], quirks)
+    made = _contents(split_system(request.messages)[1], quirks, False)
     return joined_json(made.json, made.last)
 
 
 @by_growth
-def _contents(messages: Sequence[Message], start: int, known: _Contents | None, quirks: Quirks) -> _Contents:
+def _contents(
+    messages: Sequence[Message], start: int, known: _Contents | None, quirks: Quirks, keep: bool
+) -> _Contents:
     known = known or _Contents()
     contents: list[dict[str, Any]] = [{**one, "parts": [*one["parts"]]} for one in known.last]
     answering, more = known.answering, messages[start:]
@@ -234,7 +239,7 @@ def _contents(messages: Sequence[Message], start: int, known: _Contents | None, 
     settled = contents[:-1]
     numbers = [*arguments_in(more), *arguments_in(messages[start - 1 : start])] if are_plain else ...
     json = joined_json(known.json, settled, numbers) if type(messages) is Grown else ()
-    return _Contents(Run(known.settled, settled), json, (*contents[-1:],), answering)
+    return _Contents(Run(known.settled, settled) if keep else NO_RUN, json, (*contents[-1:],), answering)
 
 
 def _parts_of(message: Message, quirks: Quirks) -> list[dict[str, Any]]:

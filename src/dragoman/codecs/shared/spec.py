@@ -280,7 +280,8 @@ class Codec:
     this API understands, `error_frame` the frame of an error once the answer has begun.
     `several` is the field of a request that asks for several answers, on wires whose answers hold all (`CHOICES`).
     `turns` is the field of a request's body in which the turns stand, and writes the JSON of them, of a plain
-    conversation that grew; nothing else of the body depends on one but for the instructions in front of it.
+    conversation that grew: nothing else of the body depends on one but for the instructions in front of it.  None where
+    it does.
     """
 
     name: str
@@ -297,4 +298,4 @@ class Codec:
     error_frame: Callable[[Exception], Frame]
     decode_error: DecodeError = read_failure
     several: str = ""
-    turns: tuple[str, Callable[[Request, Quirks], tuple[bytes, ...]]] | None = None
+    turns: tuple[str, Callable[[Request, Quirks], tuple[bytes, ...] | None]] | None = None

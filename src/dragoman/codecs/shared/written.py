@@ -105,8 +105,8 @@ def write_each(messages: Sequence[Message], write: Write, *constants: Any, forms
 
 
 def write_pieces(messages: Grown[Message], write: Write, *constants: Any, forms: Callable[..., Forms]) -> Pieces:
-    """The JSON of what `write_each` gives, where nobody asks for more."""
-    pieces: Pieces = _written(messages, write, forms, *constants)[1]
+    """The JSON of what `write_each` gives, where nobody asks for more: what it is written from need not be kept."""
+    pieces: Pieces = _pieces(messages, write, forms, *constants)
     return pieces
 
 
@@ -161,6 +161,15 @@ def _written(
     more, numbers = _wires(messages, start, write, forms, constants)
     before, pieces = known or (None, ())
     return Run(before, more), joined_json(pieces, more, numbers)
+
+
+@by_growth
+def _pieces(
+    messages: Sequence[Message], start: int, known: Pieces | None,
+    write: Write, forms: Callable[..., Forms], *constants: Any,
+) -> Pieces:  # fmt: skip
+    more, numbers = _wires(messages, start, write, forms, constants)
+    return joined_json(known or (), more, numbers)
 
 
 def joined_json(before: Pieces, more: Sequence[Any], numbers: Any = ...) -> Pieces:
