@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -44,9 +44,16 @@ class Spelling:
         return f"_{plain}" if self.first and not re.match(f"[{self.first}]", plain) else plain
 
 
-def fitting(spelling: Spelling, words: Iterable[str]) -> bool:
+def fitting(spelling: Spelling, words: Collection[str]) -> bool:
     """May all of `words` stand as they are?"""
-    return None not in map(_pattern(spelling).fullmatch, words)
+    if len(words) < FEW or not spelling.letters:
+        return None not in map(_pattern(spelling).fullmatch, words)
+    listed = "\0".join(words)
+    return listed.count("\0") == len(words) - 1 and _patterns(spelling).fullmatch(listed) is not None
+
+
+FEW = 4
+"""Words that are looked at one by one: many are looked at in one look, where letters are named and NUL is none."""
 
 
 ANY_SPELLING = Spelling()
@@ -58,6 +65,13 @@ def _pattern(spelling: Spelling) -> re.Pattern[str]:
     ahead = f"(?=[{spelling.first}])" if spelling.first else ""
     length = str(spelling.longest) if spelling.exact else f"1,{spelling.longest or ''}"
     return re.compile(f"{ahead}{letter}{{{length}}}")
+
+
+@per_object
+def _patterns(spelling: Spelling) -> re.Pattern[str]:
+    """Of several words, NUL between two."""
+    one = _pattern(spelling).pattern
+    return re.compile(f"{one}(?:\0{one})*+")
 
 
 @dataclass(frozen=True, slots=True)

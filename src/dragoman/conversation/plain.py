@@ -131,7 +131,7 @@ def looked_at(messages: Sequence[Message], before: Plain | None) -> Plain | None
                 opened = True
             continue
         if role == "tool":
-            read = _results(parts, waiting, names)
+            read = _result(first, waiting, names) if type(first) is ToolResult else _results(parts, waiting, names)
             waiting = []
         elif waiting or role not in _SAID:
             return None
@@ -173,6 +173,18 @@ def _said(parts: Sequence[Part], waiting: list[str] | None, names: set[str]) -> 
         else:
             return -1
     return size
+
+
+def _result(part: ToolResult, waiting: list[str], names: set[str]) -> int:
+    """The characters of the only result, which answers the only call."""
+    content = part.content
+    one = content[0] if len(content) == 1 else None
+    if type(one) is not Text or one.metadata or waiting != [part.call_id]:
+        return _results((part,), waiting, names)
+    if part.metadata or not part.name:
+        return -1
+    names.add(part.name)
+    return len(one.text)
 
 
 def _results(parts: Sequence[Part], waiting: list[str], names: set[str]) -> int:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from ..codecs.shared.errors import http_date
 from ..codecs.shared.frames import FrameKind
 from ..codecs.shared.spec import Codec, Ids
-from ..codecs.shared.written import Written, with_commas
+from ..codecs.shared.written import Piece, Written, with_commas
 from ..conversation.cache_markers import with_places, without_markers
 from ..conversation.grown import Grown, grown
 from ..conversation.plain import as_plain
@@ -71,7 +71,7 @@ class _Frame(NamedTuple):
 
     head: tuple[Message, ...]
     marks: tuple[int, ...]
-    pieces: tuple[Sequence[bytes], Sequence[bytes]]
+    pieces: tuple[Sequence[Piece], Sequence[Piece]]
 
     def stands_around(self, messages: Sequence[Message], marks: Sequence[int]) -> bool:
         """Do the messages, with markers at `marks`, begin with these very instructions?"""
@@ -146,14 +146,14 @@ def _besides(key: str, known: list[Any], more: list[Any]) -> list[Any]:
     return [one for one in more if function_name(one) not in names]
 
 
-def _written(body: dict[str, Any], turns: str = "") -> list[Sequence[bytes]]:
+def _written(body: dict[str, Any], turns: str = "") -> list[Sequence[Piece]]:
     """`body` as JSON in pieces; what comes with every request is written already (`Written`).
 
     Three lists of pieces where the field `turns` is: what stands before the turns, they, and what stands behind them.
     """
     known = [(key, body.pop(key)) for key in [key for key, value in body.items() if type(value) is Written]]
-    pieces = [to_bytes(body)[:-1]]
-    made: list[Sequence[bytes]] = [pieces]
+    pieces: list[Piece] = [to_bytes(body)[:-1]]
+    made: list[Sequence[Piece]] = [pieces]
     comma = "," if body else ""
     for key, listed in known:
         pieces.append(f'{comma}"{key}":['.encode())

@@ -116,8 +116,12 @@ def write_message(message: Message, quirks: Quirks) -> list[dict[str, Any]]:
 
 def plain_blocks(message: Message) -> list[dict[str, Any]]:
     """The same of a message of a plain conversation (`as_plain`)."""
+    parts = message.parts
+    first: Any = parts[0] if len(parts) == 1 else None
+    if type(first) is Text and first.text:
+        return [{"type": "text", "text": first.text}]
     blocks: list[dict[str, Any]] = []
-    for part in message.parts:
+    for part in parts:
         if type(part) is Text:
             if part.text:
                 blocks.append({"type": "text", "text": part.text})

@@ -15,7 +15,8 @@ from typing import Any, NamedTuple
 from ...conversation.grown import Grown, by_growth
 from ...conversation.plain import as_plain
 from ...jsontext import to_bytes
-from ...types import Message
+from ...records import dataclass
+from ...types import NOTHING, JsonObject, Message
 from ..shared.media import joined
 from ..shared.spec import Quirks, own
 from ..shared.written import NO_RUN, Pieces, Run, Written, arguments_in, behind_pieces, joined_json, written_once
@@ -52,30 +53,64 @@ def _wires(
     messages: Sequence[Message], start: int, known: _Wires | None, quirks: Quirks, *, keep: bool = True
 ) -> _Wires:
     known = known or _Wires()
-    wires, answering = [*known.last], known.answering
-    starts = [known.tail[-1][0]] if known.tail else []
+    made = _Writing([*known.last], [known.tail[-1][0]] if known.tail else [], known.answering)
     are_plain = as_plain(messages) is not None
-    for at, message in enumerate(messages[start:], start):
-        blocks = plain_blocks(message) if are_plain else write_message(message, quirks)
-        left = dict(own(NAME, message.metadata)) if message.metadata else {}
-        role = "assistant" if message.role == "assistant" else "user"
-        role = left.pop("role", role) if left else role
-        if answering and message.role == "user":
-            wires[-1] = {**wires[-1], "content": [*wires[-1]["content"], *blocks], **left}
-        else:
-            wires.append({"role": role, "content": blocks or joined(message.parts), **left})
-            starts.append(at)
-        answering = message.role == "tool" and bool(blocks)
-    settled = wires[:-1]
-    json, tail = _json(known, wires, starts, messages if are_plain else None) if type(messages) is Grown else ((), ())
+    if are_plain:
+        made.write_plain(messages[start:], start)
+    else:
+        made.write(messages[start:], start, quirks)
+    wires, settled = made.wires, made.wires[:-1]
+    told = messages if are_plain else None
+    json, tail = _json(known, wires, made.starts, told) if type(messages) is Grown else ((), ())
     return _Wires(
         settled=Run(known.settled, settled) if keep else NO_RUN,
         json=json,
         tail=tail,
         marked=known.marked + (0 if are_plain else _markers(settled)),  # a plain message asks for none
         last=(*wires[-1:],),
-        answering=answering,
+        answering=made.answering,
     )
+
+
+@dataclass(slots=True)
+class _Writing:
+    """Messages as they are written, where each of them begins in the conversation, and whether the last may go on."""
+
+    wires: list[dict[str, Any]]
+    starts: list[int]
+    answering: bool
+
+    def write(self, said: Sequence[Message], start: int, quirks: Quirks) -> None:
+        """Go on with what is `said`, which begins at `start`."""
+        for at, message in enumerate(said, start):
+            blocks = write_message(message, quirks)
+            left = dict(own(NAME, message.metadata)) if message.metadata else {}
+            role = "assistant" if message.role == "assistant" else "user"
+            role = left.pop("role", role) if left else role
+            if self.answering and message.role == "user":
+                self._go_on(blocks, left)
+            else:
+                self.wires.append({"role": role, "content": blocks or joined(message.parts), **left})
+                self.starts.append(at)
+            self.answering = message.role == "tool" and bool(blocks)
+
+    def write_plain(self, said: Sequence[Message], start: int) -> None:
+        """The same of a plain conversation (`as_plain`)."""
+        add, begin, answering = self.wires.append, self.starts.append, self.answering
+        for at, message in enumerate(said, start):
+            role, blocks = message.role, plain_blocks(message)
+            if answering and role == "user":
+                self._go_on(blocks, NOTHING)
+            else:
+                sender = "assistant" if role == "assistant" else "user"
+                add({"role": sender, "content": blocks or joined(message.parts)})
+                begin(at)
+            answering = role == "tool" and bool(blocks)
+        self.answering = answering
+
+    def _go_on(self, blocks: list[dict[str, Any]], left: JsonObject) -> None:
+        last = self.wires[-1]
+        self.wires[-1] = {**last, "content": [*last["content"], *blocks], **left}
 
 
 def _json(

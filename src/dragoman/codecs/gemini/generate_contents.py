@@ -251,6 +251,9 @@ def _parts_of(message: Message, quirks: Quirks) -> list[dict[str, Any]]:
 
 def _plain_parts(message: Message, quirks: Quirks) -> list[dict[str, Any]]:
     """The same of a message of a plain conversation (`as_plain`)."""
+    first: Any = message.parts[0] if len(message.parts) == 1 else None
+    if type(first) is Text:
+        return [{"text": first.text}]
     parts: list[dict[str, Any]] = []
     for part in message.parts:
         if type(part) is Text:

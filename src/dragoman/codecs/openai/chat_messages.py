@@ -305,10 +305,13 @@ class PlainForms:
 
     def answer(self, text: str, calls: Sequence[ToolCall]) -> list[dict[str, Any]]:
         """Calls behind a text, "" for none."""
-        if not text and self._quirks.empty_content == "absent":
-            return [{"role": "assistant", "tool_calls": [*map(write_call, calls)]}]
+        written = [write_call(call) for call in calls]
+        if text:
+            return [{"role": "assistant", "content": text, "tool_calls": written}]
+        if self._quirks.empty_content == "absent":
+            return [{"role": "assistant", "tool_calls": written}]
         empty = None if self._quirks.empty_content == "null" else ""
-        return [{"role": "assistant", "content": text or empty, "tool_calls": [*map(write_call, calls)]}]
+        return [{"role": "assistant", "content": empty, "tool_calls": written}]
 
 
 def _by_field(parts: Iterable[Part]) -> tuple[list[Part], list[Part], list[Reasoning], list[ToolCall]]:

@@ -298,4 +298,4 @@ class Codec:
     error_frame: Callable[[Exception], Frame]
     decode_error: DecodeError = read_failure
     several: str = ""
-    turns: tuple[str, Callable[[Request, Quirks], tuple[bytes, ...] | None]] | None = None
+    turns: tuple[str, Callable[[Request, Quirks], tuple[bytes | memoryview, ...] | None]] | None = None

@@ -15,7 +15,8 @@ from ...conversation.plain import as_plain
 from ...jsontext import to_bytes
 from ...types import Message, Text, ToolCall, ToolResult
 
-Pieces: TypeAlias = tuple[bytes, ...]
+Piece: TypeAlias = bytes | memoryview
+Pieces: TypeAlias = tuple[Piece, ...]
 """The inside of a JSON array: one or more items in each, what stands between two pieces is left out."""
 MOST_PIECES = 64
 """Of one array; more become one."""
@@ -31,9 +32,9 @@ class Written(list[Any]):
         self.pieces: Pieces = pieces
 
 
-def with_commas(pieces: Pieces) -> list[bytes]:
+def with_commas(pieces: Pieces) -> list[Piece]:
     """The pieces, and what stands between them."""
-    made = [b","] * (2 * len(pieces) - 1)
+    made: list[Piece] = [b","] * (2 * len(pieces) - 1)
     made[::2] = pieces
     return made
 
@@ -73,10 +74,11 @@ def wires_of(messages: Sequence[Message], forms: Forms, write: Callable[[Message
         role, parts = message.role, message.parts
         first: Any = parts[0] if parts else None
         kind = type(first)
-        if kind is Text and len(parts) == 1:
+        if len(parts) == 1 and kind is Text:
             add(words(role, first.text))
         elif role == "tool":
-            wires += [result(part) for part in parts]  # type: ignore[arg-type]
+            for part in parts:
+                add(result(part))  # type: ignore[arg-type]
         elif role == "assistant" and _calls_end(parts):
             text, calls = (first.text, parts[1:]) if kind is Text else ("", parts)
             wires += answer(text, calls)  # type: ignore[arg-type]
@@ -176,15 +178,16 @@ def joined_json(before: Pieces, more: Sequence[Any], numbers: Any = ...) -> Piec
     """The inside of a JSON array, and more of it; `numbers` is where all numbers of that stand, where it is given."""
     if not more:
         return before
-    return behind_pieces(before, to_bytes(more, more if numbers is ... else numbers)[1:-1])
+    made = to_bytes(more, more if numbers is ... else numbers)
+    return behind_pieces(before, made[1:-1] if len(made) < SHORT else memoryview(made)[1:-1])
 
 
-def behind_pieces(before: Pieces, made: bytes) -> Pieces:
+def behind_pieces(before: Pieces, made: Piece) -> Pieces:
     """The inside of a JSON array, and `made` behind it, more of the same."""
     if not made:
         return before
     if before and len(before[-1]) < SHORT:
-        return (*before[:-1], b"%b,%b" % (before[-1], made))
+        return (*before[:-1], b",".join((before[-1], made)))
     pieces = (*before, made)
     return pieces if len(pieces) <= MOST_PIECES else (b",".join(pieces),)
 
