@@ -336,12 +336,32 @@ class Message(_Noted):
 _PUT: Any = tuple(getattr(Message, name).__set__ for name in ("role", "parts", "cache", "metadata"))
 
 
+_PUT_NOTES: Any = tuple(getattr(_Noted, name).__set__ for name in ("_calls", "_results", "_bare"))
+
+
 def _note(message: Message) -> None:
     """Whoever asks one of these asks the others too."""
-    parts, put = message.parts, object.__setattr__
-    put(message, "_calls", tuple([part for part in parts if isinstance(part, ToolCall)]))
-    put(message, "_results", tuple([part for part in parts if isinstance(part, ToolResult)]))
-    put(message, "_bare", not (message.cache or message.metadata) and all(map(_is_bare, parts)))
+    parts, (put_calls, put_results, put_bare) = message.parts, _PUT_NOTES
+    put_calls(message, tuple([part for part in parts if isinstance(part, ToolCall)]))
+    put_results(message, tuple([part for part in parts if isinstance(part, ToolResult)]))
+    put_bare(message, not (message.cache or message.metadata) and all(map(_is_bare, parts)))
+
+
+def spoken(parts: Sequence[Text | Reasoning | ToolCall]) -> Message:
+    """A message of the model in which nothing else stands: what every reader of it asks is noted at once."""
+    message = Message("assistant", parts)
+    put_calls, put_results, put_bare = _PUT_NOTES
+    calls: list[ToolCall] = []
+    bare = True
+    for part in parts:
+        if type(part) is ToolCall:
+            calls.append(part)
+        if part.metadata:
+            bare = False
+    put_calls(message, (*calls,))
+    put_results(message, ())
+    put_bare(message, bare)
+    return message
 
 
 def _is_bare(part: Part) -> bool:

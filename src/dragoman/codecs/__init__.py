@@ -60,12 +60,12 @@ class Codecs(Mapping[str, Codec]):
 
     def __init__(self, codecs: Iterable[Codec], aliases: Mapping[str, str]) -> None:
         self._codecs = {codec.name: codec for codec in codecs}
-        self._aliases = aliases
+        self._known = {**{alias: self._codecs[name] for alias, name in aliases.items()}, **self._codecs}
 
     def __getitem__(self, name: str) -> Codec:
-        found = self._codecs.get(name) or self._codecs.get(self._aliases.get(name, name))
+        found = self._known.get(name)
         if found is None:
-            raise UnknownName("codec", name, [*self._codecs, *self._aliases])
+            raise UnknownName("codec", name, sorted(self._known, key=lambda one: one not in self._codecs))
         return found
 
     def __iter__(self) -> Iterator[str]:

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ...types import NOTHING, JsonObject, Message, Part, Reasoning, Response, Stop, Text, ToolCall, Usage
+from ...types import NOTHING, JsonObject, Reasoning, Response, Stop, Text, ToolCall, Usage, spoken
 from ..shared.body import counts
 from ..shared.encoder import final_stop
-from ..shared.plain_answers import object_call, others
+from ..shared.plain_answers import NO_COUNTS, Spoken, object_call, others, simple_usage
 from ..shared.spec import WireFields, wire_fields
 from .messages_blocks import NAME
 from .messages_words import STOPS, WORDS, read_usage, write_usage
@@ -36,12 +36,14 @@ def plain_answer(body: dict[str, Any]) -> Response | None:
     stop = STOPS.get(word, Stop.END)
     if parts is None or stop is Stop.LENGTH:
         return None
-    spent = {key: value for key, value in usage.items() if value is not None}
-    counted = read_usage(spent)
-    model, id_ = body.get("model"), body.get("id")
+    counted, spent = simple_usage(usage, "input_tokens", "output_tokens"), NO_COUNTS
+    if counted is None:
+        spent = {key: value for key, value in usage.items() if value is not None}
+        counted = read_usage(spent)
+    model, id_, message = body.get("model"), body.get("id"), spoken(parts)
     return Response(
-        message=Message("assistant", parts),
-        stop=final_stop(stop, sum([type(part) is ToolCall for part in parts])),
+        message=message,
+        stop=final_stop(stop, len(message.calls)),
         usage=counted,
         model=model if type(model) is str else "",
         id=id_ if type(id_) is str else "",
@@ -49,8 +51,8 @@ def plain_answer(body: dict[str, Any]) -> Response | None:
     )
 
 
-def _parts(content: list[Any]) -> list[Part] | None:
-    parts: list[Part] = []
+def _parts(content: list[Any]) -> list[Spoken] | None:
+    parts: list[Spoken] = []
     seen: set[str] = set()
     for block in content:
         kind = block.get("type") if type(block) is dict else None

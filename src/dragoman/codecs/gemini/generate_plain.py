@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...types import NOTHING, JsonObject, Message, Part, Reasoning, Response, Stop, Text, ToolCall, Usage
+from ...types import NOTHING, JsonObject, Reasoning, Response, Stop, Text, ToolCall, Usage, spoken
 from ..shared.body import counts
 from ..shared.calls import numbered
 from ..shared.encoder import final_stop
-from ..shared.plain_answers import a_text, object_call, others
+from ..shared.plain_answers import NO_COUNTS, Spoken, a_text, object_call, others, simple_usage
 from ..shared.spec import Ids, WireFields
 from .generate_contents import NAME, SIGNATURE
 from .generate_words import STOPS, WORDS, read_usage, write_usage
@@ -44,11 +44,14 @@ def plain_answer(body: dict[str, Any], ids: Ids | None) -> Response | None:
     parts = None if stop in _ODD else _parts(listed, ids or numbered)
     if parts is None:
         return None
-    spent = {key: value for key, value in usage.items() if value is not None}
-    counted = read_usage(spent) if spent else None
+    counted, spent = simple_usage(usage, "promptTokenCount", "candidatesTokenCount", "totalTokenCount"), NO_COUNTS
+    if counted is None and usage:
+        spent = {key: value for key, value in usage.items() if value is not None}
+        counted = read_usage(spent) if spent else None
+    message = spoken(parts)
     return Response(
-        message=Message("assistant", parts),
-        stop=final_stop(stop, sum([type(part) is ToolCall for part in parts])),
+        message=message,
+        stop=final_stop(stop, len(message.calls)),
         usage=counted,
         model=a_text(body.get("modelVersion")),
         id=a_text(body.get("responseId")),
@@ -56,11 +59,11 @@ def plain_answer(body: dict[str, Any], ids: Ids | None) -> Response | None:
     )
 
 
-def _parts(listed: list[Any], ids: Ids) -> list[Part] | None:
+def _parts(listed: list[Any], ids: Ids) -> list[Spoken] | None:
     """The parts; None where two texts follow each other, which would be one."""
-    parts: list[Part] = []
+    parts: list[Spoken] = []
     seen: set[str] = set()
-    before: type[Part] = ToolCall
+    before: type[Spoken] = ToolCall
     for one in listed:
         if type(one) is not dict:
             return None
@@ -72,7 +75,7 @@ def _parts(listed: list[Any], ids: Ids) -> list[Part] | None:
     return parts
 
 
-def _text(one: dict[str, Any]) -> Part | None:
+def _text(one: dict[str, Any]) -> Text | Reasoning | None:
     text = one.get("text")
     if type(text) is not str or not text or not one.keys() <= _SAID:
         return None

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ...types import Message, Response, Stop, ToolCall, Usage
-from ..shared.body import count, counts
+from ...types import NOTHING, Response, Stop, ToolCall, Usage, spoken
+from ..shared.body import MOST, count, counts
 from ..shared.encoder import final_stop
 from ..shared.plain_answers import a_text, object_call, others, said_parts
 from ..shared.spec import wire_fields
@@ -40,13 +40,13 @@ def plain_answer(body: dict[str, Any]) -> Response | None:
     if parts is None or word == "length":
         return None
     word = a_text(word)
-    calls = sum([type(part) is ToolCall for part in parts])
+    said = spoken(parts)
     return Response(
-        message=Message("assistant", parts),
-        stop=final_stop(STOPS.get(word, Stop.END), calls),
+        message=said,
+        stop=final_stop(STOPS.get(word, Stop.END), len(said.calls)),
         usage=_usage(body),
         model=a_text(body.get("model")),
-        extra=wire_fields(NAME, _left(body, message, word)),
+        extra=wire_fields(NAME, left) if (left := _left(body, message, word)) else NOTHING,
     )
 
 
@@ -57,8 +57,14 @@ def _call(one: dict[str, Any], seen: set[str]) -> ToolCall | None:
     return object_call(one.get("id"), function.get("name"), function.get("arguments"), seen)
 
 
+def _duration(value: Any) -> Any:
+    return value if type(value) is int and 0 <= value < MOST else counts({"": value})[""]
+
+
 def _usage(body: dict[str, Any]) -> Usage | None:
     given, made = body.get("prompt_eval_count"), body.get("eval_count")
+    if type(given) is int and type(made) is int and 0 <= given < MOST and 0 <= made < MOST:
+        return Usage(input=given, output=made)
     return None if given is None and made is None else Usage(input=count(given), output=count(made))
 
 
@@ -68,10 +74,13 @@ def _left(body: dict[str, Any], message: dict[str, Any], word: str) -> dict[str,
     made = body.get("created_at")
     if made is not None and made != NO_TIME:
         left["created_at"] = made
-    besides = {key: value for key, value in body.items() if key not in BODY}
-    if besides:
-        besides |= counts({key: value for key, value in besides.items() if key.endswith("_duration")})
-        left |= {key: value for key, value in besides.items() if value not in _NOTHING}
+    for key, value in body.items():
+        if key in BODY or value is None or (type(value) is int and value == 0):
+            continue
+        if key.endswith("_duration"):
+            value = _duration(value)
+        if value not in _NOTHING:
+            left[key] = value
     if word and word not in PLAIN_WORDS:
         left["done_reason"] = word
     said = others(message, MESSAGE)

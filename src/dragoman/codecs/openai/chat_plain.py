@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ...types import NOTHING, JsonObject, Reasoning, Response, Stop, ToolCall, Usage
-from ...types import Message as Said
-from ..shared.body import MOST, count, counts
+from ...types import NOTHING, JsonObject, Reasoning, Response, Stop, ToolCall, Usage, spoken
+from ..shared.body import count, counts
 from ..shared.encoder import final_stop
-from ..shared.plain_answers import others, said_parts, text_call
+from ..shared.plain_answers import NO_COUNTS, others, said_parts, simple_usage, text_call
 from ..shared.spec import WireFields
 from .chat_fragments import CALL, FUNCTION, left_of
 from .chat_messages import NAME
@@ -43,33 +42,22 @@ def plain_answer(body: dict[str, Any]) -> Response | None:
     usage, word = body.get("usage") or {}, choice.get("finish_reason") or ""
     if parts is None or type(usage) is not dict or type(word) is not str:
         return None
-    made = sum([type(part) is ToolCall for part in parts])
     stop = STOPS.get(word.lower(), Stop.END)
     if stop is Stop.LENGTH and (not parts or type(parts[-1]) is Reasoning):
         return None
-    counted = _simple_usage(usage)
-    spent = {} if counted else {key: value for key, value in usage.items() if value is not None}
-    if spent:
-        counted = read_usage(spent)
-    model, id_ = body.get("model"), body.get("id")
+    counted, spent = simple_usage(usage, "prompt_tokens", "completion_tokens", "total_tokens"), NO_COUNTS
+    if counted is None and usage:
+        spent = {key: value for key, value in usage.items() if value is not None}
+        counted = read_usage(spent) if spent else None
+    model, id_, answer = body.get("model"), body.get("id"), spoken(parts)
     return Response(
-        message=Said("assistant", parts),
-        stop=final_stop(stop, made),
+        message=answer,
+        stop=final_stop(stop, len(answer.calls)),
         usage=counted,
         model=model if type(model) is str else "",
         id=id_ if type(id_) is str else "",
         extra=_left(body, choice, spent, counted),
     )
-
-
-def _simple_usage(usage: dict[str, Any]) -> Usage | None:
-    """What `usage` counts, where that is all it says: nothing of it is left then."""
-    if len(usage) != 3:
-        return None
-    given, made, total = usage.get("prompt_tokens"), usage.get("completion_tokens"), usage.get("total_tokens")
-    if not (type(given) is int and type(made) is int and type(total) is int):
-        return None
-    return Usage(input=given, output=made) if given + made == total < MOST and given >= 0 <= made else None
 
 
 def _call(call: dict[str, Any], seen: set[str]) -> ToolCall | None:

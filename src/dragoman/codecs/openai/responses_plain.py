@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...types import NOTHING, JsonObject, Message, Part, Response, Stop, Text, ToolCall, Usage
-from ..shared.body import counts
+from ...types import NOTHING, JsonObject, Response, Stop, Text, Usage, spoken
+from ..shared.body import MOST, counts
 from ..shared.encoder import final_stop
-from ..shared.plain_answers import a_text, text_call
+from ..shared.plain_answers import NO_COUNTS, Spoken, a_text, text_call
 from ..shared.spec import WireFields, wire_fields
 from .responses_items import NAME, read_part, read_reasoning
 from .responses_writing import SHELL, item_id, read_usage, write_usage
@@ -34,10 +34,15 @@ def plain_answer(body: dict[str, Any]) -> Response | None:
     parts = _parts(output, id_.removeprefix("resp_"))
     if parts is None or type(usage) is not dict:
         return None
-    counted = read_usage(usage) if usage else None
+    counted = _simple_usage(usage)
+    if counted is not None:
+        usage = NO_COUNTS
+    elif usage:
+        counted = read_usage(usage)
+    message = spoken(parts)
     return Response(
-        message=Message("assistant", parts),
-        stop=final_stop(Stop.END, sum([type(part) is ToolCall for part in parts])),
+        message=message,
+        stop=final_stop(Stop.END, len(message.calls)),
         usage=counted,
         model=a_text(body.get("model")),
         id=id_,
@@ -45,12 +50,26 @@ def plain_answer(body: dict[str, Any]) -> Response | None:
     )
 
 
-def _parts(output: list[Any], answer: str) -> list[Part] | None:
-    parts: list[Part] = []
+def _simple_usage(usage: dict[str, Any]) -> Usage | None:
+    """What `usage` counts, where it has all fields of the API and says nothing else: nothing of it is left then."""
+    given, made = usage.get("input_tokens_details"), usage.get("output_tokens_details")
+    if len(usage) != 5 or type(given) is not dict or type(made) is not dict or len(given) != 1 or len(made) != 1:
+        return None
+    found: list[Any] = [usage.get("input_tokens"), usage.get("output_tokens"), usage.get("total_tokens")]
+    found += given.get("cached_tokens"), made.get("reasoning_tokens")
+    for one in found:
+        if type(one) is not int or not 0 <= one < MOST:
+            return None
+    asked, answered, total, cached, thought = found
+    return Usage(input=asked, output=answered, cached=cached, reasoning=thought) if asked + answered == total else None
+
+
+def _parts(output: list[Any], answer: str) -> list[Spoken] | None:
+    parts: list[Spoken] = []
     seen: set[str] = set()
     for index, item in enumerate(output):
         kind = item.get("type") if type(item) is dict else None
-        part: Part | None = None
+        part: Spoken | None = None
         if kind == "message":
             part = _text(item, item_id("msg", answer, index))
         elif kind == "function_call" and item.keys() <= _CALL and item.get("status") == "completed":

@@ -7,25 +7,28 @@ Contract: what `CallBook.whole` gives of it, or None.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeAlias
 
 from ...jsontext import dumps
-from ...types import NOTHING, JsonObject, Part, Reasoning, Text, ToolCall
+from ...types import NOTHING, JsonObject, Reasoning, Text, ToolCall, Usage
+from .body import MOST
 from .strict import sound
 
+Spoken: TypeAlias = Text | Reasoning | ToolCall
+NO_COUNTS: dict[str, Any] = {}
 _TEXT = (str, type(None))
 
 
 def said_parts(
     thought: Any, content: Any, calls: Any, read: Callable[[dict[str, Any], set[str]], ToolCall | None]
-) -> list[Part] | None:
+) -> list[Spoken] | None:
     """The parts of a message that has one thought, one text and a list of calls; None where `read` takes none of these.
 
     `read` is given a call and the ids before it.
     """
     if type(thought) not in _TEXT or type(content) not in _TEXT:
         return None
-    parts: list[Part] = []
+    parts: list[Spoken] = []
     if thought:
         parts.append(Reasoning(thought))
     if content:
@@ -45,31 +48,42 @@ def object_call(
     call_id: Any, name: Any, given: Any, seen: set[str], metadata: JsonObject = NOTHING
 ) -> ToolCall | None:
     """A call whose arguments are an object; None where its id was `seen`, or anything is missing."""
-    if type(given) is not dict or not is_named(call_id, name, seen):
+    if type(given) is not dict or not _is_named(call_id, name, seen):
         return None
     try:
         written = dumps(given)
     except (ValueError, TypeError, RecursionError):
         return None
+    seen.add(call_id)
     return ToolCall(id=call_id, name=name, arguments=given, raw=written, metadata=metadata)
 
 
 def text_call(call_id: Any, name: Any, written: Any, seen: set[str], metadata: JsonObject = NOTHING) -> ToolCall | None:
     """A call whose arguments are the text of an object; None where its id was `seen`, or anything is missing."""
-    if type(written) is not str or written[-1:] != "}" or written[0] != "{" or not is_named(call_id, name, seen):
+    if type(written) is not str or written[-1:] != "}" or written[0] != "{" or not _is_named(call_id, name, seen):
         return None
     arguments = sound(written)
     if arguments is None:
         return None
+    seen.add(call_id)
     return ToolCall(id=call_id, name=name, arguments=arguments, raw=written, metadata=metadata)
 
 
-def is_named(call_id: Any, name: Any, seen: set[str]) -> bool:
-    """Has it a name, and an id of its own?  That is `seen` from now on."""
-    if type(call_id) is not str or not call_id or call_id in seen or type(name) is not str or not name:
-        return False
-    seen.add(call_id)
-    return True
+def _is_named(call_id: Any, name: Any, seen: set[str]) -> bool:
+    """Has it a name, and an id of its own?"""
+    return type(call_id) is str and call_id != "" and call_id not in seen and type(name) is str and name != ""
+
+
+def simple_usage(usage: dict[str, Any], given: str, made: str, total: str = "") -> Usage | None:
+    """What `usage` counts, where that is all that its fields say; None for any other, or for nothing."""
+    if len(usage) != (3 if total else 2):
+        return None
+    asked, answered = usage.get(given), usage.get(made)
+    if not (type(asked) is int and type(answered) is int and 0 <= asked < MOST and 0 <= answered < MOST):
+        return None
+    if total and not (type(sum_ := usage.get(total)) is int and sum_ == asked + answered < MOST):
+        return None
+    return Usage(input=asked, output=answered) if asked or answered else None
 
 
 def a_text(value: Any) -> str:
