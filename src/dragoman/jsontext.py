@@ -155,9 +155,13 @@ quoted: Callable[[str], str] = encode_basestring_ascii
 
 
 def _encoding(
-    quoting: Callable[[str], str], separators: tuple[str, str], default: Callable[[Any], Any]
-) -> Callable[[Any], str]:
-    """`json.JSONEncoder.encode`, without the encoder in C that it makes anew for every value, where there is one."""
+    quoting: Callable[[str], str], separators: tuple[str, str], default: Callable[[Any], Any],
+    deep: Callable[[Any], str] | None = None,
+) -> Callable[[Any], str]:  # fmt: skip
+    """`json.JSONEncoder.encode`, without the encoder in C that it makes anew for every value, where there is one.
+
+    `deep` is asked what is nested without end.
+    """
     ascii_only, (comma, colon) = quoting is encode_basestring_ascii, separators
     made = json.JSONEncoder(ensure_ascii=ascii_only, allow_nan=False, separators=separators, default=default)
     make = getattr(json.encoder, "c_make_encoder", None)
@@ -165,18 +169,19 @@ def _encoding(
         return made.encode
     # Circles are found by their depth, not by marks: an encoder that is kept must not keep what it has seen.
     pieces = make(None, default, quoting, None, colon, comma, False, False, False)
-    return lambda value: "".join(pieces(value, 0))
+    if deep is None:
+        return lambda value: "".join(pieces(value, 0))
+
+    def written(value: Any) -> str:
+        try:
+            return "".join(pieces(value, 0))
+        except RecursionError:
+            return deep(value)
+
+    return written
 
 
 _encode = _encoding(encode_basestring_ascii, (",", ":"), _plain)
-
-
-def dumps(value: Any) -> str:
-    """`value` as strict JSON text: mappings of any kind, characters as they are, no NaN."""
-    try:
-        return _dumps(value)
-    except RecursionError:
-        return _ENCODER.encode(value)  # which tells a circle from what is merely deep
 
 
 def _as_plain(value: Any) -> Any:
@@ -188,4 +193,5 @@ def _as_plain(value: Any) -> Any:
 
 
 _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, default=_as_plain)
-_dumps = _encoding(encode_basestring, (", ", ": "), _as_plain)
+dumps = _encoding(encode_basestring, (", ", ": "), _as_plain, _ENCODER.encode)  # which tells a circle from what is deep
+"""A value as strict JSON text: mappings of any kind, characters as they are, no NaN."""
