@@ -8,6 +8,7 @@ write strict JSON or raise; `from_json` gives what the standard library reads.
 from __future__ import annotations
 
 import json
+from codecs import register_error
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from json.encoder import encode_basestring, encode_basestring_ascii
@@ -38,9 +39,14 @@ def _quickly(value: Any, numbers: Any) -> bytes | None:
     try:
         dump, options = _engine()
         written: bytes = dump(value, _as_dict, options)
-        # orjson writes NaN as null, where the standard library raises; and DEL as it is, where `quoted` escapes it
-        if not written.isascii() or b"\x7f" in written:
-            return None
+        if not written.isascii():
+            text = written.decode()
+            if (len(written) - len(text)) * SPARSE > len(written):
+                return None
+            written = text.encode("ascii", ESCAPED)
+        if b"\x7f" in written:
+            written = written.replace(b"\x7f", b"\\u007f")  # which orjson writes as it is, and `quoted` escapes
+        # orjson writes NaN as null, where the standard library raises
         if numbers is not value:  # of a long text, looking through it takes longer than writing it
             suspect = numbers and b"null" in dump(numbers, _as_dict, options)
         else:
@@ -48,6 +54,22 @@ def _quickly(value: Any, numbers: Any) -> bytes | None:
         return None if suspect and not _is_finite(numbers) else written
     except (TypeError, RecursionError):
         return None  # long integers, half characters, keys that are no text: the standard library knows what to do
+
+
+SPARSE = 512
+"""Bytes among which one that is not ASCII is escaped by itself: where there are more of them, the standard library is
+faster."""
+ESCAPED = "dragoman.escaped"
+
+
+def _escaped(error: UnicodeError) -> tuple[str, int]:
+    """What stands in JSON for characters that are not ASCII, and where they end."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    return encode_basestring_ascii(error.object[error.start : error.end])[1:-1], error.end
+
+
+register_error(ESCAPED, _escaped)
 
 
 def _surely(value: Any) -> str:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import takewhile
-from operator import is_
 from typing import Any, NamedTuple
 
 from ..codecs.shared.errors import http_date
@@ -74,11 +73,15 @@ class _Frame(NamedTuple):
     pieces: tuple[Sequence[Piece], Sequence[Piece]]
 
     def stands_around(self, messages: Sequence[Message], marks: Sequence[int]) -> bool:
-        """Do the messages, with markers at `marks`, begin with these very instructions?"""
+        """Do the messages, with markers at `marks`, begin with these instructions, or with equal ones?"""
         end = len(self.head)
-        if not (end < len(messages) and messages[end].role != "system" and all(map(is_, self.head, messages))):
+        if end >= len(messages) or messages[end].role == "system":
             return False
-        return self.marks == tuple([at for at in marks if at < end])
+        return self.head == messages[:end] and self.marks == tuple([at for at in marks if at < end])
+
+
+MOST_FRAMES = 8
+"""Bodies of one plan, by the instructions in them, of which what stands around the turns is remembered."""
 
 
 def _encoded(plan: Plan) -> bytes:
@@ -87,33 +90,31 @@ def _encoded(plan: Plan) -> bytes:
     messages, marks = without_markers(plan.request.messages)
     if turns is None or type(messages) is not Grown or as_plain(messages) is None:
         return b"".join(_written(_body(plan))[0])
-    key = _Frame, id(plan.made)
-    base = messages.base
-    known = None if base is None else base.made.get(key)
-    if known is None or not known[0].stands_around(messages, marks):
-        frame = _framed(plan, turns[0], messages, marks)
-        if frame is None:
-            return b"".join(_written(_body(plan))[0])
-        known = frame, (plan.made,)  # whose identity stays its own
-        if base is not None:  # there may be other turns behind it
-            base.made[key] = known
-    messages.made[key] = known
-    listed = turns[1](plan.request, plan.quirks)
-    if listed is None:
+    frame = _framed(plan, turns[0], messages, marks)
+    listed = None if frame is None else turns[1](plan.request, plan.quirks)
+    if frame is None or listed is None:
         return b"".join(_written(_body(plan))[0])
-    before, behind = known[0].pieces
+    before, behind = frame.pieces
     return b"".join((*before, *with_commas(listed), *behind))
 
 
 def _framed(plan: Plan, field: str, messages: Grown[Message], marks: Sequence[int]) -> _Frame | None:
     """What stands around the turns of a plain conversation: what does around the first; None where that is not told."""
+    known: tuple[_Frame, ...] = plan.made.get(_Frame, ())
+    for frame in known:
+        if frame.stands_around(messages, marks):
+            return frame
     head = (*takewhile(_instructs, messages),)
     if len(head) == len(messages):
         return None
     marked = tuple([at for at in marks if at < len(head)])
     begun = with_places(grown(None, messages[: len(head) + 1]), marked)
     pieces = _written(_body(plan, begun), field)
-    return _Frame(head, marked, (pieces[0], pieces[2])) if len(pieces) > 1 else None
+    if len(pieces) == 1:
+        return None
+    made = _Frame(head, marked, (pieces[0], pieces[2]))
+    plan.made[_Frame] = (made, *known[: MOST_FRAMES - 1])
+    return made
 
 
 def _instructs(message: Message) -> bool:
