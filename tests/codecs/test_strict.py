@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dragoman.codecs.shared.strict import Growing, continuation, loads
+from dragoman.codecs.shared.strict import Growing, _surely, continuation, loads, sound
 from tests.support.values import arguments
 
 
@@ -23,6 +24,26 @@ def test_what_parsers_disagree_on_is_refused(text: str) -> None:
 
 def test_a_key_given_twice_with_one_value_is_harmless() -> None:
     assert loads('{"a":1,"a":1}') == {"a": 1}
+
+
+VALUES = ('"a"', '"é\u2028"', '""', '"\\u0041"', '"\x7f"', '"\ud800"', '"\x1f"', "1", "-0", "01", "1.0", "1E400", "true", "null",
+          "NaN", "[1]", '{"a":2}', "{}", "9223372036854775808", "18446744073709551616", "1" * 40)  # fmt: skip
+MEMBERS = st.lists(st.tuples(st.sampled_from(['"a"', '"b"', '"\\u0061"', '""']), st.sampled_from(VALUES)), max_size=4)
+
+
+@given(MEMBERS, st.sampled_from(["", " ", "\n", "\x0c", "\xa0", "\ufeff", ",", "}", '"', "\\"]), st.integers(0, 60))
+def test_the_fast_engine_reads_what_the_slow_one_does(members: list[tuple[str, str]], odd: str, at: int) -> None:
+    text = "{" + ",".join(f"{key}: {value}" for key, value in members) + "}"
+    text = text[:at] + odd + text[at:]
+    try:
+        slow = repr(_surely(text))
+    except ValueError as error:
+        with pytest.raises(ValueError, match=re.escape(str(error))):
+            loads(text)
+        assert sound(text) is None
+    else:
+        assert repr(loads(text)) == slow
+        assert sound(text) == (_surely(text) or None)
 
 
 def grown(text: str, sizes: list[int]) -> tuple[Growing, list[str]]:

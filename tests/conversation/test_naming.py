@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dragoman.conversation.naming import ANY_SPELLING, Spelling, respell
+from dragoman.conversation.naming import ANY_SPELLING, Spelling, fitting, respell
 from dragoman.conversation.requirements import MISTRAL_IDS, OPENAI_CHAT, REQUIREMENTS, WORD_NAMES
 
 GEMINI = REQUIREMENTS["gemini"].names
@@ -35,6 +35,14 @@ def test_words_that_would_read_alike_are_told_apart() -> None:
     assert spelled[2] == "a_b"
     assert len(set(spelled)) == 3
     assert all(written.startswith("a_b") for written in spelled)
+
+
+@given(
+    st.sampled_from([WORD_NAMES, MISTRAL_IDS, OPENAI_CHAT.ids, GEMINI, COHERE, ANY_SPELLING, Spelling("a-z", first="b")]),
+    st.lists(st.text("abz09_.\0\né", max_size=4) | st.integers(0, 70).map("a".__mul__), max_size=7),
+)
+def test_words_that_are_looked_at_together_are_looked_at_one_by_one(spelling: Spelling, words: list[str]) -> None:
+    assert fitting(spelling, words) == all(map(spelling.allows, words))
 
 
 def test_a_word_that_is_too_long_keeps_its_beginning() -> None:

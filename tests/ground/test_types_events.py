@@ -28,7 +28,7 @@ from dragoman.events import (
     assemble,
     replay,
 )
-from dragoman.jsontext import dumps
+from dragoman.jsontext import dumps, to_bytes, to_json
 from dragoman.types import (
     Edit,
     Issue,
@@ -49,6 +49,7 @@ from dragoman.types import (
     Usage,
     Verdict,
     names,
+    spoken,
 )
 
 # ── responses of every kind ──────────────────────────────────────────────────
@@ -280,3 +281,19 @@ def test_any_mapping_and_any_tuple_is_json() -> None:
         dumps(float("nan"))
     with pytest.raises(TypeError, match="object is not JSON"):
         dumps(object())
+
+
+@given(st.text(), st.integers(0, 3), st.integers(0, 40_000))
+def test_what_is_not_ascii_is_written_as_the_standard_library_does(odd: str, times: int, size: int) -> None:
+    value = ["x" * size, {odd: odd * times}, "a\x7fb" * times]
+    assert to_json(value) == json.dumps(value, separators=(",", ":"))
+    assert to_bytes(value).decode() == to_json(value)
+
+
+@pytest.mark.parametrize("parts", [
+    [], [Text("a")], [Reasoning("r"), Text("a"), a_call(0), a_call(1)], [Text("a", metadata={"b": 1}), a_call(0)],
+])  # fmt: skip
+def test_what_the_model_spoke_is_noted_at_once(parts: list[Any]) -> None:
+    noted, message = spoken(parts), Message("assistant", parts)
+    assert noted == message
+    assert (noted.calls, noted.results, noted.bare) == (message.calls, message.results, message.bare)

@@ -29,6 +29,7 @@ PLACES = [
     ) for way in (Tools.NATIVE, Tools.TEXT)],
     Route(provider=COMPATIBLE["anthropic_messages"], base_url="http://model.test", model="m"),
 ]  # fmt: skip
+HEADS = [[], [Message("system", "Be kind.")], [Message("system", "Be kind.")], [Message("system", "Be."), Message("system", "B.")]]
 STEPS = ("user", "user", "calls", "calls", "system", "odd")
 
 
@@ -68,6 +69,21 @@ def test_every_turn_of_it_is_sent_as_if_it_were_new(route: Route, seed: int) -> 
         request = Request(model="m", messages=known, tools=TOOLS, stream=bool(seed % 2))
         new = sent(replace(request, messages=(*said,)), route, compile_it=False)
         assert sent(request, route, compile_it=True) == new
+
+
+@pytest.mark.parametrize("extra", [{}, {"cache_control": {"type": "ephemeral"}}], ids=["", "one more"])
+@pytest.mark.parametrize("route", PLACES, ids=lambda route: f"{route.provider.name}-{route.tools}")
+def test_conversations_that_begin_alike_are_sent_as_if_alone(route: Route, extra: dict[str, Any]) -> None:
+    draw = random.Random(7)
+    known: list[Any] = [None] * 12
+    for number in range(5):
+        for at in range(len(known)):
+            said = [Message("user", f"{number}?"), *turn_of(draw.choice(("user", "calls")), 100 * number + at, draw)]
+            said = [replace(message, cache=False) for message in said]
+            known[at] = grown(known[at], said if known[at] else [*HEADS[at % len(HEADS)], *said])
+            request = Request(model="m", messages=known[at], tools=TOOLS, extra=extra)
+            new = sent(replace(request, messages=(*known[at],)), route, compile_it=False)
+            assert sent(request, route, compile_it=True) == new
 
 
 def test_markers_leave_the_conversation_to_grow() -> None:
