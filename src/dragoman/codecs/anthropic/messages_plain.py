@@ -12,7 +12,7 @@ from typing import Any
 
 from ...types import NOTHING, JsonObject, Reasoning, Response, Stop, Text, ToolCall, Usage, spoken
 from ..shared.body import counts
-from ..shared.encoder import final_stop
+from ..shared.encoder import END, final_stop
 from ..shared.plain_answers import NO_COUNTS, Spoken, object_call, others, simple_usage
 from ..shared.spec import WireFields, wire_fields
 from .messages_blocks import NAME
@@ -25,6 +25,7 @@ PLAIN_WORDS = frozenset(WORDS.values())
 _SPOKEN: Mapping[Any, type[Text] | type[Reasoning]] = {"text": Text, "thinking": Reasoning}
 _ACCENTS = ("error", "base_resp")
 _EMPTY: tuple[Any, ...] = ("", [])
+_LENGTH = Stop.LENGTH
 
 
 def plain_answer(body: dict[str, Any]) -> Response | None:
@@ -33,8 +34,8 @@ def plain_answer(body: dict[str, Any]) -> Response | None:
     if type(content) is not list or type(usage) is not dict or type(word) is not str or any(map(body.get, _ACCENTS)):
         return None
     parts = _parts(content)
-    stop = STOPS.get(word, Stop.END)
-    if parts is None or stop is Stop.LENGTH:
+    stop = STOPS.get(word, END)
+    if parts is None or stop is _LENGTH:
         return None
     counted, spent = simple_usage(usage, "input_tokens", "output_tokens"), NO_COUNTS
     if counted is None:

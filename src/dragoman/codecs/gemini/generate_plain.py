@@ -12,7 +12,7 @@ from typing import Any
 from ...types import NOTHING, JsonObject, Reasoning, Response, Stop, Text, ToolCall, Usage, spoken
 from ..shared.body import counts
 from ..shared.calls import numbered
-from ..shared.encoder import final_stop
+from ..shared.encoder import END, final_stop
 from ..shared.plain_answers import NO_COUNTS, Spoken, a_text, object_call, others, simple_usage
 from ..shared.spec import Ids, WireFields
 from .generate_contents import NAME, SIGNATURE
@@ -40,7 +40,7 @@ def plain_answer(body: dict[str, Any], ids: Ids | None) -> Response | None:
     word, usage = candidate.get("finishReason") if listed else None, body.get("usageMetadata") or {}
     if type(listed) is not list or type(word) is not str or type(usage) is not dict:
         return None
-    stop = STOPS.get(word, Stop.END)
+    stop = STOPS.get(word, END)
     parts = None if stop in _ODD else _parts(listed, ids or numbered)
     if parts is None:
         return None

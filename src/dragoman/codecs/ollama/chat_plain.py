@@ -11,7 +11,7 @@ from typing import Any
 
 from ...types import NOTHING, Response, Stop, ToolCall, Usage, spoken
 from ..shared.body import MOST, count, counts
-from ..shared.encoder import final_stop
+from ..shared.encoder import END, final_stop
 from ..shared.plain_answers import a_text, object_call, others, said_parts
 from ..shared.spec import wire_fields
 from .chat_requests import NAME
@@ -43,7 +43,7 @@ def plain_answer(body: dict[str, Any]) -> Response | None:
     said = spoken(parts)
     return Response(
         message=said,
-        stop=final_stop(STOPS.get(word, Stop.END), len(said.calls)),
+        stop=final_stop(STOPS.get(word, END), len(said.calls)),
         usage=_usage(body),
         model=a_text(body.get("model")),
         extra=wire_fields(NAME, left) if (left := _left(body, message, word)) else NOTHING,

@@ -11,7 +11,7 @@ from typing import Any
 
 from ...types import NOTHING, JsonObject, Reasoning, Response, Stop, ToolCall, Usage, spoken
 from ..shared.body import count, counts
-from ..shared.encoder import final_stop
+from ..shared.encoder import END, final_stop
 from ..shared.plain_answers import NO_COUNTS, others, said_parts, simple_usage, text_call
 from ..shared.spec import WireFields
 from .chat_fragments import CALL, FUNCTION, left_of
@@ -27,6 +27,7 @@ MESSAGE = frozenset({
 PLAIN_WORDS = frozenset(WORDS.values())
 _ACCENTS = ("error", "base_resp", "x_groq")
 _SPOKEN = ("function_call", "refusal", "reasoning", "reasoning_details")
+_LENGTH = Stop.LENGTH
 
 
 def plain_answer(body: dict[str, Any]) -> Response | None:
@@ -42,8 +43,8 @@ def plain_answer(body: dict[str, Any]) -> Response | None:
     usage, word = body.get("usage") or {}, choice.get("finish_reason") or ""
     if parts is None or type(usage) is not dict or type(word) is not str:
         return None
-    stop = STOPS.get(word.lower(), Stop.END)
-    if stop is Stop.LENGTH and (not parts or type(parts[-1]) is Reasoning):
+    stop = STOPS.get(word.lower(), END)
+    if stop is _LENGTH and (not parts or type(parts[-1]) is Reasoning):
         return None
     counted, spent = simple_usage(usage, "prompt_tokens", "completion_tokens", "total_tokens"), NO_COUNTS
     if counted is None and usage:
@@ -72,15 +73,16 @@ def _call(call: dict[str, Any], seen: set[str]) -> ToolCall | None:
 def _left(body: dict[str, Any], choice: dict[str, Any], spent: dict[str, Any], counted: Usage | None) -> JsonObject:
     """What of the answer no value models."""
     message, word = choice["message"], choice.get("finish_reason")
-    left = others(body, BODY)
-    if count(body.get("created")):
-        left["created"] = body["created"]
+    left = {} if body.keys() <= BODY else others(body, BODY)
+    created = body.get("created")
+    if created and count(created):
+        left["created"] = created
     if spent and not _is_said(spent, counted):
         left["usage"] = counts(spent)
-    chosen = others(choice, CHOICE)
+    chosen = {} if choice.keys() <= CHOICE else others(choice, CHOICE)
     if word and word not in PLAIN_WORDS:
         chosen["finish_reason"] = word
-    said = others(message, MESSAGE)
+    said = {} if message.keys() <= MESSAGE else others(message, MESSAGE)
     if chosen:
         left["choice"] = chosen
     if said:

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...types import NOTHING, JsonObject, Response, Stop, Text, Usage, spoken
+from ...types import NOTHING, JsonObject, Response, Text, Usage, spoken
 from ..shared.body import MOST, counts
-from ..shared.encoder import final_stop
+from ..shared.encoder import END, final_stop
 from ..shared.plain_answers import NO_COUNTS, Spoken, a_text, text_call
 from ..shared.spec import WireFields, wire_fields
 from .responses_items import NAME, read_part, read_reasoning
@@ -42,7 +42,7 @@ def plain_answer(body: dict[str, Any]) -> Response | None:
     message = spoken(parts)
     return Response(
         message=message,
-        stop=final_stop(Stop.END, len(message.calls)),
+        stop=final_stop(END, len(message.calls)),
         usage=counted,
         model=a_text(body.get("model")),
         id=id_,

@@ -252,6 +252,10 @@ def final_stop(stop: Stop | None, calls: int) -> Stop | None:
     Calls with "stop" were recorded 49 times (wire-quirks.md); a cut answer stays one; calls that were all refused
     leave nothing to run.
     """
-    if calls and stop in (None, Stop.END, Stop.STOP_SEQUENCE):
-        return Stop.TOOL_CALLS
-    return Stop.END if stop is Stop.TOOL_CALLS and not calls else stop
+    if calls:
+        return _CALLED if stop in _ENDED else stop
+    return END if stop is _CALLED else stop
+
+
+END, _CALLED = Stop.END, Stop.TOOL_CALLS  # a look into an enumeration takes longer than all the rest
+_ENDED = (None, Stop.END, Stop.STOP_SEQUENCE)
