@@ -80,13 +80,16 @@ class Read(Effect):
     nothing comes in that time, or the connection breaks; the answer is let go of then, and at once for 0 seconds.
     `take` handles bytes at once, where they were read: what comes of them is given back as the reply (`Taken`), in one
     piece or in several, in order, before anything else.
+    `passing` is for whoever drives the machine and listens to it: of all that is read it may be asked what goes out of
+    it at once, as a step, b"" for nothing; then the same is to be performed again.  None: what was read is the reply.
     `held`: bytes of this answer that the machine holds now.  Where many answers share one budget, more is read only
     once there is room for these, and a `ProviderError` (FULL) is raised where there is none in time.
     """
 
     within: float | None = None
-    take: Callable[[bytes], Taken] | None = field(default=None, repr=False, compare=False)
+    take: Take | None = field(default=None, repr=False, compare=False)
     held: int = 0
+    passing: Callable[[bytes], bytes | None] | None = field(default=None, repr=False, compare=False)
 
 
 class Last(bytes):
@@ -105,6 +108,19 @@ class Taken:
     steps: Sequence[Any]
     error: Exception | None = None
     goes_on: bool = False
+
+
+class Take(Protocol):
+    """Handles bytes where they are read."""
+
+    def __call__(self, data: bytes) -> Taken:
+        """What comes of them."""
+
+    def more(self, data: bytes, kind: type) -> str | Taken:
+        """The same; where that is one more event of this kind of delta, or none, its text alone.
+
+        To be asked only where the last step was such an event; the machine is to be given the texts later.
+        """
 
 
 @dataclass(frozen=True, slots=True)
@@ -347,8 +363,11 @@ def run(machine: Machine[T], perform: Perform) -> T:
 class Offload(Protocol):
     """Takes steps that may be long where nobody waits for them."""
 
-    def are_long(self, reply: Any) -> bool:
-        """May the step be long that `reply` leads to, and those behind it?  To be asked first, and of all bytes."""
+    def are_long(self, reply: Any, passed: int = 0) -> bool:
+        """May the step be long that `reply` leads to, and those behind it?
+
+        To be asked first, and of all bytes; `passed`: so many went by the machine since.
+        """
 
     async def take(self, resume: Callable[[Any], Any], reply: Any) -> Any:
         """`resume(reply)`; raises what it raises, StopIteration as `Over`."""
@@ -375,26 +394,28 @@ async def arun(
     """
     resume: Callable[[Any], Any] = machine.send
     reply: Any = None
+    passed: bytes | None = None
+    size = 0  # of what was read and passed
     long = offload is not None and offload.are_long(reply)
     try:
         while True:
-            if offload is not None and type(reply) in _BYTES:
-                long = offload.are_long(reply)
-            if offload is None or not long:
-                step = resume(reply)
-            else:
-                step = await offload.take(resume, reply)
-            resume, reply = machine.send, None
+            if passed is None:
+                if offload is not None and type(reply) in _BYTES:
+                    long, size = offload.are_long(reply, size), 0
+                step = await offload.take(resume, reply) if offload is not None and long else resume(reply)
+                resume, reply = machine.send, None
             if isinstance(step, Effect):
                 try:
                     reply = await perform(step)
+                    passed = step.passing(reply) if type(step) is Read and step.passing is not None else None
                 except Exception as error:
-                    resume, reply = machine.throw, error
-            elif type(step) is list:
-                for one in step if on_step is not None else ():
-                    await on_step(one)  # type: ignore[misc]
+                    resume, reply, passed = machine.throw, error, None
+                if passed is not None:
+                    size += len(reply)
+                    if passed and on_step is not None:
+                        await on_step(passed)
             elif on_step is not None:
-                await on_step(step)
+                await _tell(step, on_step)
     except StopIteration as done:
         return done.value  # type: ignore[no-any-return]
     except Over as over:
@@ -402,6 +423,11 @@ async def arun(
     finally:
         machine.close()
         await perform(Close())
+
+
+async def _tell(step: Any, on_step: Callable[[Any], Awaitable[object]]) -> None:
+    for one in step if type(step) is list else (step,):
+        await on_step(one)
 
 
 def relay(

@@ -192,3 +192,72 @@ def test_what_was_made_of_a_list_before_an_error_goes_out_before_it() -> None:
     with pytest.raises(ProviderError, match="three"):
         told.extend(drive(relay(batches(), on_step=fails), World("", "")))
     assert told == [1, 2]
+
+
+# ── what passes by the machine ───────────────────────────────────────────────
+
+
+def passing() -> Machine[list[bytes]]:
+    """Lets small letters pass, as capitals, and blanks, as nothing; returns what it got itself, errors and all."""
+    got: list[bytes] = []
+
+    def pass_on(data: bytes) -> bytes | None:
+        if data == b"?":
+            raise LookupError("what is this")
+        return data.strip().upper() if data.islower() or data.isspace() else None
+
+    while True:
+        try:
+            data: bytes = yield Read(passing=pass_on)
+        except (ProviderError, LookupError) as error:
+            data = str(error).encode()
+        if not data:
+            return got
+        got.append(data)
+        yield data
+
+
+class Sizes:
+    """Counts what it is asked about."""
+
+    def __init__(self) -> None:
+        self.size = 0
+
+    def are_long(self, reply: Any, passed: int = 0) -> bool:
+        self.size += passed + (len(reply) if isinstance(reply, bytes) else 0)
+        return False
+
+    async def take(self, resume: Any, reply: Any) -> Any:
+        raise AssertionError("nothing is long")
+
+
+REPLIES = (b"a", b" ", b"bc", b"1", b"d", ProviderError("down"), b"e", b"?", b"f", b"2", b"")
+
+
+def test_what_passes_goes_to_the_listener_and_the_rest_to_the_machine() -> None:
+    told: list[bytes] = []
+    sizes, world = Sizes(), World(*REPLIES)
+
+    async def tell(step: bytes) -> None:
+        told.append(step)
+
+    assert asyncio.run(arun(passing(), world.later, tell, sizes)) == [b"1", b"down", b"what is this", b"2"]
+    assert told == [b"A", b"BC", b"1", b"D", b"down", b"E", b"what is this", b"F", b"2"]
+    assert sizes.size == sum(len(reply) for reply in REPLIES if isinstance(reply, bytes) and reply != b"?")
+    assert world.seen[-1] == Close()
+
+
+def test_who_does_not_ask_gives_all_to_the_machine() -> None:
+    world = World(b"a", b" ", b"1", b"")
+    assert list(drive(passing(), world)) == [b"a", b" ", b"1"]
+
+
+def test_a_listener_who_fails_is_no_failure_of_the_machine() -> None:
+    world = World(b"a", b"b")
+
+    async def fails(step: bytes) -> None:
+        raise ProviderError("gone")
+
+    with pytest.raises(ProviderError, match="gone"):
+        asyncio.run(arun(passing(), world.later, fails))
+    assert world.seen == [Read(), Close()]

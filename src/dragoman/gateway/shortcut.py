@@ -2,7 +2,8 @@
 
 The turn handles every piece where it is read (`Read.take`), by its own decoder and its own parser.  What comes of it
 mostly goes on with a text, and would go through every machine above the turn unchanged, one event at a time.  Where
-the last such event did so, those that follow it are written at once, and told to these machines later, as one event.
+the last such event did so, those that follow it are written at once, and told to these machines later, as one event;
+a read that brings nothing but one more of them does not even wake them (`Read.passing`).
 Arguments of a call that is held until it is whole go the same way, with nothing to write.  Knows events, effects and
 encoders; nothing of an API, nor of what the machines are.
 
@@ -19,8 +20,9 @@ from typing import Any
 
 from ..codecs.shared.frames import CUTS, Frame, FrameKind, writers
 from ..codecs.shared.spec import StreamEncoder
-from ..effects import Effect, Machine, Read, Taken
+from ..effects import Effect, Last, Machine, Read, Taken
 from ..events import CallDelta, Event, ReasoningDelta, TextDelta
+from ..jsontext import quoted
 
 MOST = 16 * 1024
 """Characters after which the machines are told what went around them: so much is held at most; 0: nothing does."""
@@ -61,6 +63,7 @@ class Shortcut:
         self._given: Event | None = None  # the last event that the turn had
         self._came: Event | None = None  # the last that came out since it began with what it was given
         self._reply: bytes | Exception | None = None  # what was read after what went around
+        self._taken: Taken | None = None  # what the turn made of it
 
     def note(self, event: Event) -> bool:
         """An event goes out.  True: what it says went out before."""
@@ -85,6 +88,7 @@ class Shortcut:
             reply: bytes = yield effect
             return reply
         self._look()
+        passing = effect
         while True:
             if self._queue and self._kind is not None:
                 self._go_around()
@@ -102,7 +106,11 @@ class Shortcut:
                 self._sent = True
             self._queue = NOTHING_WAITS
             try:
-                data: bytes = yield effect
+                if self._kind in SPOKEN and self._sent and self._goes_on and effect.within is None:
+                    passing = self._passing(effect) if passing is effect else passing
+                    data: bytes = yield passing
+                else:
+                    data = yield effect
             except Exception as error:
                 if not self._told:
                     raise
@@ -113,11 +121,35 @@ class Shortcut:
                     return data
                 self._reply = data
                 return self._next()
-            taken = effect.take(data)
+            taken, self._taken = self._taken or effect.take(data), None
             self._queue = deque(taken.steps)
             self._error, self._goes_on = taken.error, taken.goes_on
             if not self._queue and not (self._goes_on and effect.within is None):
                 return self._next()
+
+    def _passing(self, effect: Read) -> Read:
+        """`effect`, to be performed again for each read that only goes on with what goes around."""
+        take, kind = effect.take, self._kind
+        assert take is not None
+        assert kind is not None
+        more, told, go_on, write = take.more, self._told, self._encoder.go_on, self._write
+        edges = self._encoder.edges(write)
+        begin, end = edges or ("", "")
+
+        def passing(data: bytes) -> bytes | None:
+            if not data or type(data) is Last or self._size >= MOST:
+                return None
+            text = more(data, kind)
+            if not isinstance(text, str):
+                self._taken = text
+                return None
+            if not text:
+                return b""
+            told.append(text)
+            self._size += len(text)
+            return f"{begin}{quoted(text)}{end}".encode() if end else go_on((text,), write)
+
+        return Read(take=take, held=effect.held, passing=passing)
 
     def _late(self) -> bytes:
         reply, self._reply = self._reply, None

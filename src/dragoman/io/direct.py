@@ -113,23 +113,27 @@ class Direct:
             connection = await self._connector.connect(target.request, [], timeouts)
         except TimeoutError as error:
             raise aiohttp.ConnectionTimeoutError(f"Connection timeout to host {target.request.url}") from error
+        protocol: Any = connection.protocol
+        silence = Silence(protocol, timeouts.sock_read, self._loop)
         try:
-            protocol: Any = connection.protocol
-            protocol.set_response_params(read_until_eof=True, read_timeout=timeouts.sock_read)
+            protocol.set_response_params(read_until_eof=True, timer=silence)
             protocol.transport.write(b"".join((target.head, b"%d\r\n\r\n" % len(body), body)))
-            protocol.start_timeout()
             while True:
-                head, content = await protocol.read()
+                with silence:
+                    head, content = await protocol.read()
                 if not 100 <= head.code < 200 or head.code == 101:
                     break
-            return head.code, head.headers, Posted(connection, content)
+            silence.content = content
+            return head.code, head.headers, Posted(connection, content, silence)
         except HttpProcessingError as error:
+            silence.end()
             connection.close()
             about = target.request.request_info
             raise aiohttp.ClientResponseError(
                 about, (), status=error.code, message=error.message, headers=error.headers
             ) from error
         except BaseException:
+            silence.end()
             connection.close()
             raise
 
@@ -143,23 +147,72 @@ def _plain(url: str) -> URL | None:
     return found if found.scheme in SCHEMES and found.raw_host and found.user is found.password is None else None
 
 
+class Silence:
+    """Ends an answer that says nothing for so many seconds while it is waited for (None: for ever).
+
+    aiohttp's own clock is made anew for each read, which is a tenth of what a slow stream costs; this one looks when
+    the time would be over, and goes on from where the last wait began.  It is entered for each wait.
+    """
+
+    __slots__ = ("_begun", "_handle", "_loop", "_protocol", "_seconds", "content")
+    content: Any
+
+    def __init__(self, protocol: Any, seconds: float | None, loop: asyncio.AbstractEventLoop) -> None:
+        self._protocol, self._seconds, self._loop = protocol, seconds or 0.0, loop
+        self.content = None
+        self._begun = -1.0  # the wait under way; below 0 for none
+        self._handle = loop.call_later(self._seconds, self._look) if self._seconds else None
+
+    def __enter__(self) -> Silence:
+        """It is waited for."""
+        self._begun = self._loop.time()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Something came, or nobody waits."""
+        self._begun = -1.0
+
+    def assert_timeout(self) -> None:
+        """What has come is not late, however long nobody asked for it."""
+
+    def end(self) -> None:
+        """Nothing is waited for any more."""
+        handle, self._handle = self._handle, None
+        if handle is not None:
+            handle.cancel()
+
+    def _look(self) -> None:
+        now = self._loop.time()
+        begun = self._begun if self._begun >= 0 else now
+        if now < begun + self._seconds:
+            self._handle = self._loop.call_at(begun + self._seconds, self._look)
+            return
+        self._handle = None
+        error = aiohttp.SocketTimeoutError("Timeout on reading data from socket")
+        for one in (self._protocol, self.content):
+            if one is not None:
+                one.set_exception(error)
+
+
 class Posted:
     """The answer to a body that was posted (`Answer`)."""
 
-    __slots__ = ("_connection", "content")
+    __slots__ = ("_connection", "_silence", "content")
 
-    def __init__(self, connection: Any, content: Any) -> None:
-        self._connection, self.content = connection, content
+    def __init__(self, connection: Any, content: Any, silence: Silence) -> None:
+        self._connection, self.content, self._silence = connection, content, silence
         content.on_eof(self._ended)
 
     def close(self) -> None:
         """Let go of it."""
+        self._silence.end()
         connection, self._connection = self._connection, None
         if connection is not None:
             connection.close()
 
     def _ended(self) -> None:
         """All has come.  The connection may be used again, unless it turned into something else, or still sends."""
+        self._silence.end()
         connection, self._connection = self._connection, None
         if connection is None:
             return

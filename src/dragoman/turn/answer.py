@@ -32,13 +32,13 @@ from ..events import (
     Event,
     IssueReported,
     PartEnded,
-    ReasoningDelta,
     TextDelta,
     replay,
 )
 from ..jsontext import to_json
 from ..providers.families import RETURNED, origin
 from ..types import Issue, IssueKind, Message, Reasoning, Response, Stop, Text, Tool, ToolCall
+from .chain import Chain, Course, Delta, Handling
 from .further_choices import FurtherChoices
 from .native_calls import NativeCalls
 from .overlooked_text import OverlookedText
@@ -47,15 +47,13 @@ from .prepare import wants_thinking
 from .protocol import ProtocolAnswer
 from .rejections import calls_written
 from .response_reader import COUNTED, SHOWN_GARBAGE, Replayed
+from .running import Handler
 from .several import asks_several
 from .stream_parser import LateParser, PresumedReasoning, Restorer, TextCallStream, TextParser
 from .tool_names import renamed_back
 
 Mint: TypeAlias = Callable[[str], Ids]
 """Ids for the calls of one answer: `mint("x")(0)`; the letter keeps those of two sources apart."""
-Handler: TypeAlias = Callable[[Event], list[Event]]
-Handling: TypeAlias = Callable[[Sequence[Event]], list[Event]]
-"""What handles the events of an answer, as many at once as there are: one read may bring hundreds."""
 
 
 KEPT = 2560
@@ -79,6 +77,7 @@ class AnswerStream:
         self._passing = plan.once(_passing)  # also what is wrong with a plan shows here, before anybody is asked
         self._handle: Handling | None = None
         self._assembler: Assembler | None = None
+        self._course: Course | None = None  # of pieces that are still to be told
         self._whole: Response | None = None
         self.begun = self.spoke = False
 
@@ -94,6 +93,8 @@ class AnswerStream:
         """The same at once, and the error."""
         if events == ():
             return [], None
+        if self._course is not None:
+            self._end_course()
         read = True
         if type(events) is Replayed and self._assembler is None:
             if self._passing.holds(events.response):
@@ -110,12 +111,39 @@ class AnswerStream:
         made = self._handle(came)
         if not self.begun and came:
             made = [*map(IssueReported, self._noticed), *made]
-        add = self._assembler.add
+        return self._added(made, self._assembler), failed
+
+    def _added(self, made: list[Event], assembler: Assembler) -> list[Event]:
         for one in made:
             if not self.spoke:
                 self.begun, self.spoke = True, isinstance(one, SPEECH)
-            add(one)
-        return made, failed
+            assembler.add(one)
+        return made
+
+    def more(self, text: str, came: Delta, kind: Delta) -> str | list[Event]:
+        """What `take_all` makes of more text of the kind `came`; where it is more of this `kind`, the text alone.
+
+        To be asked only where the last event was of this kind.
+        """
+        course = self._course
+        if course is None or course.came is not came or course.kind is not kind:
+            if course is not None:
+                self._end_course()
+            course = self._course = self._handle.course(came, kind) if self._handle is not None else None
+            if course is None:
+                return self.take_all([came(text)])[0]
+        said = course.take(text)
+        if isinstance(said, str):
+            return said
+        self._end_course()
+        assert self._handle is not None  # it made the course
+        assert self._assembler is not None
+        return self._added(self._handle.behind(said), self._assembler)
+
+    def _end_course(self) -> None:
+        course, self._course = self._course, None
+        if course is not None and self._assembler is not None:
+            self._assembler.extend(course.end())
 
     def _as_it_is(self, response: Response) -> list[Event]:
         """The events of a whole answer of which nothing is to be made."""
@@ -130,6 +158,7 @@ class AnswerStream:
 
     def response(self) -> Response:
         """The events that went out, as a response."""
+        self._end_course()
         return self._whole or (self._assembler or Assembler()).response()
 
 
@@ -155,13 +184,28 @@ def handling(plan: Plan, mint: Mint, *, read: bool = True) -> Handling:
     def own(number: int) -> Mint:
         return lambda letter: mint(f"{letter}{number}_")
 
-    def each(handle: Handling) -> Handler:
+    def each(handle: Handling) -> Callable[[Event], list[Event]]:
         return lambda event: handle([event])
 
-    choices = FurtherChoices(
+    return _Several(FurtherChoices(
         plan.codec, plan.asked, each(first), lambda number: each(_handling(plan, own(number))), lambda n: own(n)("n")
-    )
-    return lambda events: [made for event in events for made in choices.handle(event)]
+    ))  # fmt: skip
+
+
+class _Several:
+    """Handles the events of an answer of several choices, one by one."""
+
+    def __init__(self, choices: FurtherChoices) -> None:
+        self._choices = choices
+
+    def __call__(self, events: Sequence[Event]) -> list[Event]:
+        return [made for event in events for made in self._choices.handle(event)]
+
+    def behind(self, events: Sequence[Event]) -> list[Event]:
+        return [*events]
+
+    def course(self, came: Delta, kind: Delta) -> None:
+        return None
 
 
 def _asks_several(plan: Plan) -> bool:
@@ -268,23 +312,15 @@ def _handling(plan: Plan, mint: Mint, *, read: bool = True) -> Handling:
     """What handles the events of one choice."""
     listening = plan.once(_listening)
     parser = _parser(plan, listening, mint("t")) if read else None
-    stages: list[Handling] = [TextCallStream(parser, _Natives(plan).handle, native=not plan.text).handle_all]
+    texts = TextCallStream(parser, _Natives(plan).handle, native=not plan.text)
+    stages: list[Handler] = []
     if parser is not None and listening.overlooked is not None:  # held back where it may hold a call, and asked about
-        stages.append(OverlookedText(listening.overlooked).handle_all)
+        stages.append(OverlookedText(listening.overlooked))
     if parser is not None and listening.protocol:  # a form that was asked for may look like one
-        stages.append(ProtocolAnswer(plan.tools, told=listening.told, strict=plan.route.strict).handle_all)
+        stages.append(ProtocolAnswer(plan.tools, told=listening.told, strict=plan.route.strict))
     if plan.text:
-        stages.append(Restorer().handle_all)
-
-    def handle(events: Sequence[Event]) -> list[Event]:
-        made = [*events]
-        for stage in stages:
-            made = stage(made)
-        if plan.text or (len(made) == 1 and type(made[0]) in RUNNING):
-            return made
-        return [one if type(one) in RUNNING else _restored(one, plan, listening.origin) for one in made]
-
-    return handle
+        stages.append(Restorer())
+    return Chain(texts, stages, None if plan.text else partial(_restored, plan, listening.origin))
 
 
 def _known(plan: Plan) -> Declared:
@@ -293,15 +329,13 @@ def _known(plan: Plan) -> Declared:
     return known.spelt_also(plan.names.forth) if plan.names.forth else known
 
 
-def _restored(event: Event, plan: Plan, origin: str) -> Event:
+def _restored(plan: Plan, origin: str, event: Event) -> Event:
     """The event with the caller's names, and with whose models read what stands in its fields."""
     if type(event) in _BEARING:
         event = _originated(event, origin, plan)  # type: ignore[arg-type]
     return renamed_back(event, plan.names) if plan.names.back else event
 
 
-RUNNING = frozenset({TextDelta, ReasoningDelta, CallDelta})
-"""Events that hold no name and no fields."""
 _BEARING = frozenset({PartEnded, CallStarted})
 
 

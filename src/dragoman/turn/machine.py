@@ -14,7 +14,8 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import lru_cache, partial
+from functools import lru_cache
+from typing import Any
 
 from ..codecs.shared.spec import Ids
 from ..conversation.cache_markers import in_order
@@ -114,7 +115,7 @@ def _planned(request: Request, route: Route, learned: Capabilities) -> Machine[P
 def _read(plan: Plan, mint: Mint, answer: AnswerStream, tokens: Tokens) -> Machine[None]:
     """The answer, as its bytes come."""
     source = yield from send(plan, mint("n"), tokens)
-    take = partial(_taken, source, answer)
+    take = _Taking(source, answer)
     try:
         while reply := (yield Read(source.patience(), take, source.held() + answer.held())):
             taken = reply if type(reply) is Taken else take(reply)
@@ -129,9 +130,29 @@ def _read(plan: Plan, mint: Mint, answer: AnswerStream, tokens: Tokens) -> Machi
         source.release()
 
 
-def _taken(source: AnswerSource, answer: AnswerStream, data: bytes) -> Taken:
-    events, error = answer.take_all(source.feed(data))
-    return Taken(events, error, source.is_open)
+class _Taking:
+    """Handles the bytes of an answer where they are read."""
+
+    __slots__ = ("_answer", "_source")
+
+    def __init__(self, source: AnswerSource, answer: AnswerStream) -> None:
+        self._source, self._answer = source, answer
+
+    def __call__(self, data: bytes) -> Taken:
+        """What comes of them."""
+        events, error = self._answer.take_all(self._source.feed(data))
+        return Taken(events, error, self._source.is_open)
+
+    def more(self, data: bytes, kind: Any) -> str | Taken:
+        """The same; where that is one more event of this kind of delta, or none, its text alone."""
+        found = self._source.more(data)
+        if found is None:
+            return self(data)
+        came, text = found
+        if not text:
+            return text
+        made = self._answer.more(text, came, kind)
+        return made if isinstance(made, str) else Taken(made, None, self._source.is_open)
 
 
 # ── tools as they were given ─────────────────────────────────────────────────

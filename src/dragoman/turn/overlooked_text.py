@@ -28,10 +28,12 @@ from ..events import (
     Reclassified,
     TextDelta,
 )
-from .running import Stage
+from .running import NO_SIGNS, Stage
 
 WAITING = (TextDelta, IssueReported, CallDoubted, CallStarted, CallDelta, CallEnded, PartEnded)
 """What waits behind text that does; anything else shows that the text is over."""
+SIGNS = frozenset("{<")
+"""One of these stands in whatever a mark begins with."""
 FIRST_LOOK = 256
 """Characters after which it is looked whether what waits can be a call at all; then at twice as many, and so on."""
 
@@ -50,6 +52,12 @@ class OverlookedText(Stage):
     def passes(self, text: str) -> bool:
         """Would `text`, if it came next, go on at once?"""
         return not (self._held or self._start) and "{" not in text and "<" not in text
+
+    def signs(self, kind: type) -> frozenset[str] | None:
+        """What a delta of this kind must not hold to go on at once; None where something waits."""
+        if self._held or self._start:
+            return None
+        return SIGNS if kind is TextDelta else NO_SIGNS
 
     def handle(self, event: Event) -> list[Event]:
         """Handle `event`; its events come in order."""

@@ -34,7 +34,7 @@ from ..events import (
 )
 from ..memo import names_of
 from ..types import Issue, IssueKind, Stop, Text, Tool
-from .running import Stage
+from .running import NO_SIGNS, Stage
 
 PROTOCOL = "json_protocol"
 MARK = r"[\"'“”‘’`]"
@@ -45,6 +45,8 @@ MAY_OPEN = re.compile(
 )
 SIGNS = re.compile(r"[\[{`]")
 """One of these stands wherever text may be protocol, or begin to be."""
+BEGINS = frozenset("{")
+"""This stands in what text may be protocol with, once there was other text."""
 OPENED = re.compile(r"`\w*\s*\Z")
 TAIL = 20
 """Characters before an object that show whether a fence was opened for it."""
@@ -118,6 +120,12 @@ class ProtocolAnswer(Stage):
     def passes(self, text: str) -> bool:
         """Would `text`, if it came next, go on at once?"""
         return not (self._kept or self._scan or self._start or self._blank) and "{" not in text
+
+    def signs(self, kind: type) -> frozenset[str] | None:
+        """What a delta of this kind must not hold to go on at once; None where text may not."""
+        if kind is not TextDelta:
+            return NO_SIGNS
+        return BEGINS if self.passes("") else None
 
     # ── text as it comes ─────────────────────────────────────────────────────
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 from ..codecs.shared.alike import Alike, Found, like_frame
 from ..codecs.shared.frames import CUTS, readers
@@ -42,6 +42,7 @@ TOO_LONG = "{root} sent a whole answer of more than 64 MiB; ask for less, or str
 ENDLESS = "{root} streams without end ({size} MiB, {silent} MiB of it without an event); ask for less"
 
 
+Delta: TypeAlias = type[TextDelta] | type[ReasoningDelta]
 MISSING: Any = object()
 DRAIN = 0.1
 """Seconds to wait, once an answer is over, for the end of its body: then its connection can serve the next one."""
@@ -81,6 +82,10 @@ class AnswerSource(Protocol):
 
     def feed(self, data: bytes) -> Iterable[Event]:
         """The events that `data` completes."""
+
+    def more(self, data: bytes) -> tuple[Delta, str] | None:
+        """What `data` says, and of which kind it is, where nothing comes of it but that; None where it may be anything
+        else, and was not read."""
 
     def held(self) -> int:
         """Bytes that are kept of the answer, in steps of `COUNTED`."""
@@ -145,6 +150,24 @@ class Streamed:
                 events = self._decoder.feed_alike(*found)
                 return events if self._understood else self._checked(events)
         return self._read(data)
+
+    def more(self, data: bytes) -> tuple[Delta, str] | None:
+        """What frames say that are like the last one, where they say nothing else."""
+        alike, like = self._alike, self._like
+        if alike is None or like is None or like.kind is None or self._size > MAX_STREAMED:
+            return None
+        if self._stopped or not (self._between and self._understood):
+            return None
+        found = _all_alike(alike, data)
+        if found is None:
+            return None
+        text, noise = found
+        if noise:
+            self._decoder.note(noise)
+        self._size += len(data)
+        self._said += len(text)
+        self._silent = self._tries = 0
+        return like.kind, text
 
     def _read(self, data: bytes) -> Iterator[Event]:
         if not self._understood:
@@ -291,6 +314,10 @@ class Whole:
         if self._body.size > MAX_WHOLE:
             raise ProviderError(TOO_LONG.format(root=self._route.root()), kind=ErrorKind.GARBLED)
         return ()
+
+    def more(self, data: bytes) -> None:
+        """Nothing, until it is whole."""
+        return
 
     def held(self) -> int:
         """All that came."""

@@ -3,11 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Protocol
 
 from ..events import CallDelta, Event, ReasoningDelta, TextDelta
 
 BESIDE = frozenset({ReasoningDelta, CallDelta})
 """Events that go on as they are wherever an empty text would: where nothing waits."""
+
+
+NO_SIGNS: frozenset[str] = frozenset()
+
+
+class Handler(Protocol):
+    """Handles the events of an answer in order."""
+
+    def signs(self, kind: type) -> frozenset[str] | None:
+        """Deltas of this kind (text, reasoning) go on at once and as they are from here on, but for one that is empty
+        or holds one of these; None where they may not."""
+
+    def went_out(self, text: str) -> None:
+        """Text went out so."""
+
+    def handle_all(self, events: Sequence[Event]) -> list[Event]:
+        """What is made of them, in order."""
 
 
 class Stage:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from ..dialects.writing.neutralise import JOINER, restore
 from ..events import (
@@ -34,6 +34,7 @@ UNSPECIFIC = frozenset({None, Stop.END, Stop.STOP_SEQUENCE})
 """Stops that say nothing about calls: many servers end an answer with calls by a plain `stop`."""
 
 DELTAS = frozenset({TextDelta, ReasoningDelta})
+JOINERS = frozenset(JOINER)
 GAVE_WAY = "a call of {name!r} stood in the text of an answer that made native calls; it was not run"
 IN_REASONING = "the call of {name!r} stood in reasoning; it was not run"
 
@@ -135,6 +136,19 @@ class LateParser:
         return []
 
 
+class Search(NamedTuple):
+    """How text that goes on is searched: `feed` gives the events of a piece, which is put into `noted` before.
+
+    None: it passes as it is; it need not be noted.
+    """
+
+    feed: Callable[[str], list[Event]] | None = None
+    noted: list[str] | None = None
+
+
+NO_SEARCH = Search()
+
+
 def _as_it_came(event: Event) -> list[Event]:
     return [event]
 
@@ -208,6 +222,15 @@ class TextCallStream:
                 self._note(event)
         return [event]
 
+    def search(self, came: type, kind: type) -> Search | None:
+        """How deltas of the kind `came` are handled from here on, while one of this `kind` comes of each; None where
+        more is done with them."""
+        parser = self._parser
+        if came is TextDelta and parser is not None:
+            goes_on = self._searched and not self._parted and (self._shown or kind is not TextDelta)
+            return Search(parser.feed, self._text if self._native else None) if goes_on else None
+        return NO_SEARCH if came is kind and (came is TextDelta or not self._searched) else None
+
     def _native_event(self, event: Event) -> list[Event]:
         """Handle an event of a native call, once it is judged; native calls are numbered after those found."""
         match event:
@@ -234,7 +257,10 @@ class TextCallStream:
         self._fed = self._fed or bool(text)
         if self._native:
             self._text.append(text)
-        events = parser.feed(text)
+        return self.found(parser.feed(text))
+
+    def found(self, events: list[Event]) -> list[Event]:
+        """Handle what was found in text that was searched."""
         if len(events) != 1 or type(events[0]) not in DELTAS:
             events = self._sort(events)
         if events and not self._shown:
@@ -336,6 +362,13 @@ class Restorer:
 
     def __init__(self) -> None:
         self._carry: dict[Any, str] = {}
+
+    def signs(self, kind: type) -> frozenset[str] | None:
+        """What a delta must not hold to go on as it is; None where something waits."""
+        return None if self._carry else JOINERS
+
+    def went_out(self, text: str) -> None:
+        """Text went out as it was: nothing is to be known of it."""
 
     def handle_all(self, events: Sequence[Event]) -> list[Event]:
         """Each with the text the model was given before it was neutralised."""

@@ -61,6 +61,9 @@ class _Decoder:
     def progress(self) -> Progress:
         return self._inner.progress
 
+    def note(self, noise: JsonObject) -> None:
+        return
+
     def feed_alike(self, text: str, noise: JsonObject) -> list[Event]:
         return []
 
@@ -104,6 +107,9 @@ class _Encoder:
 
     def go_on(self, texts: Iterable[str], write: Callable[[Frame], bytes]) -> bytes:
         return b"".join([write(_chunk(frame)) for text in texts for frame in self._inner.feed(TextDelta(text))])
+
+    def edges(self, write: Callable[[Frame], bytes]) -> None:
+        return None
 
     def close(self) -> list[Frame]:
         return [_chunk(frame) for frame in self._inner.close()]

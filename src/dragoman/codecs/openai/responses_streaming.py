@@ -128,6 +128,10 @@ class ResponseEncoder(Encoder):
         self._pieces.append(text)
         return self._numbered(f"{before}{quoted(text)}{after}", name)
 
+    def edges(self, write: Callable[[Frame], bytes]) -> None:
+        """Every frame has a number of its own."""
+        return
+
     def go_on(self, texts: Iterable[str], write: Callable[[Frame], bytes]) -> bytes:
         """Every frame has a number of its own."""
         return b"".join([write(self._continue_run(text)) for text in texts])

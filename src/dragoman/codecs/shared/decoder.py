@@ -25,12 +25,13 @@ from .spec import Ids, Progress, wire_fields
 
 Emit = Callable[[str], list[Event]]
 Path = tuple[str | int, ...]
+Delta = type[TextDelta] | type[ReasoningDelta]
 
 
 class Repeat:
     """A frame, and where the string stands by which the next frames may differ from it."""
 
-    __slots__ = ("_body", "_event", "_holder", "_key", "_steps", "emit", "noise")
+    __slots__ = ("_body", "_event", "_holder", "_key", "_steps", "emit", "kind", "noise")
     noise: tuple[str, ...]
     emit: Emit
 
@@ -38,6 +39,7 @@ class Repeat:
         self._body, self._event, self.noise, self.emit = body, event, noise, emit
         *self._steps, self._key = path
         self._holder = self._find(body)
+        self.kind: Delta | None = _KINDS.get(getattr(emit, "__func__", None))
 
     def _find(self, body: Any) -> Any:
         """What holds the string in `body`; None where there is none."""
@@ -131,6 +133,10 @@ class AnswerDecoder(ABC):
     def like(self) -> Repeat | None:
         """How the next frames may differ from the last one; None where it was like no other."""
         return self._like
+
+    def note(self, noise: JsonObject) -> None:
+        """Such a frame had these fields; what its string says was handled as what it is (`Likeness.kind`)."""
+        self._read_noise(noise)
 
     def feed_alike(self, text: str, noise: JsonObject) -> list[Event]:
         """The events of a frame that differs from the last one in this string, and these fields; or of several, whose
@@ -255,6 +261,13 @@ class AnswerDecoder(ABC):
         """The wire's token counts, where ours would not come out as they are; known at the end."""
         usage = counts(self._usage)
         return usage if usage and usage != self._write_usage(self._counted) else None
+
+
+_KINDS: Mapping[Any, Delta] = {
+    AnswerDecoder._emit_text: TextDelta,
+    AnswerDecoder._emit_reasoning: ReasoningDelta,
+}
+"""What makes one event of a string, and of which kind."""
 
 
 class RunDecoder(AnswerDecoder):

@@ -137,7 +137,7 @@ class Encoder:
         self._finished = False
         self._running: type | None = None
         self._around = Frame(""), ""
-        self._edges: list[str] = []  # what is written around the texts of the run
+        self._edges: tuple[str, str] | None = None  # what is written around the texts of the run
 
     def feed(self, event: Event) -> list[Frame]:
         """The frames `event` allows to send."""
@@ -151,11 +151,19 @@ class Encoder:
 
     def go_on(self, texts: Iterable[str], write: Callable[[Frame], bytes]) -> bytes:
         """What goes on with the run under way, one frame for each text, as `write` writes frames."""
+        begin, end = self._edges_of_run(write)
+        return f"{begin}{f'{end}{begin}'.join(map(quoted, texts))}{end}".encode()
+
+    def edges(self, write: Callable[[Frame], bytes]) -> tuple[str, str] | None:
+        """What stands around the text, as JSON, in every frame of the run; None where frames differ in more."""
+        return self._edges_of_run(write)
+
+    def _edges_of_run(self, write: Callable[[Frame], bytes]) -> tuple[str, str]:
         if not self._edges:
             (before, name, _), after = self._around
-            self._edges = write(Frame(f"{before}{_MARKED}{after}", name)).decode().split(_MARKED)
-        begin, end = self._edges
-        return f"{begin}{f'{end}{begin}'.join(map(quoted, texts))}{end}".encode()
+            begin, end = write(Frame(f"{before}{_MARKED}{after}", name)).decode().split(_MARKED)
+            self._edges = begin, end
+        return self._edges
 
     def close(self) -> list[Frame]:
         """What ends the stream, also where no `Ended` came."""
@@ -174,7 +182,7 @@ class Encoder:
         before, *after = like.data.split(_MARKED)
         if len(after) == 1 and not self._sequencer.is_buffering:
             self._running, self._around = type(event), (Frame(before, like.event), after[0])
-            self._edges = []
+            self._edges = None
         return make(event.text)
 
     def _continue_run(self, text: str) -> Frame:

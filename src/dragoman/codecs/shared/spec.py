@@ -18,7 +18,7 @@ from enum import Enum
 from typing import Any, Literal, Protocol
 
 from ...errors import CodecError, ProviderError
-from ...events import Event
+from ...events import Event, ReasoningDelta, TextDelta
 from ...types import NOTHING, JsonObject, Request, Response
 from .body import present
 from .errors import read_failure
@@ -178,6 +178,10 @@ class Likeness(Protocol):
         """The fields."""
 
     @property
+    def kind(self) -> type[TextDelta] | type[ReasoningDelta] | None:
+        """Of which kind the event is that each string makes, but an empty one; None: it may be another."""
+
+    @property
     def last(self) -> str:
         """The string of the last frame."""
 
@@ -191,6 +195,9 @@ class StreamDecoder(Protocol):
     @property
     def like(self) -> Likeness | None:
         """How the next frames may differ from the last one; None where it was like no other."""
+
+    def note(self, noise: JsonObject) -> None:
+        """Such a frame had these fields; what its string says was handled as what it is (`Likeness.kind`)."""
 
     def feed_alike(self, text: str, noise: JsonObject) -> list[Event]:
         """The events of a frame that differs from the last one in this string, and these fields.
@@ -217,6 +224,9 @@ class StreamEncoder(Protocol):
 
     def runs(self, kind: type) -> bool:
         """Is a run of this kind of event under way, which the next such event would only go on with?"""
+
+    def edges(self, write: Callable[[Frame], bytes]) -> tuple[str, str] | None:
+        """What `go_on` writes around each text, which is JSON in ASCII itself; None where it does more than that."""
 
     def go_on(self, texts: Iterable[str], write: Callable[[Frame], bytes]) -> bytes:
         """What goes on with that run, one frame for each text, none of them empty, as `write` writes frames."""

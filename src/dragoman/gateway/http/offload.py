@@ -56,8 +56,9 @@ class Steps:
         self._size = size
         self._flowing = False
 
-    def are_long(self, reply: Any) -> bool:
-        """May the step be long that `reply` leads to?"""
+    def are_long(self, reply: Any, passed: int = 0) -> bool:
+        """May the step be long that `reply` leads to?  `passed`: so many bytes went by the machine."""
+        self._size += passed
         if type(reply) in BYTES:
             self._flowing = bool(reply) and type(reply) is not Last
             self._size += len(reply)
