@@ -46,6 +46,9 @@ class Spelling:
 
 def fitting(spelling: Spelling, words: Collection[str]) -> bool:
     """May all of `words` stand as they are?"""
+    if not (spelling.letters or spelling.first or spelling.exact):
+        sizes = {*map(len, words)}
+        return 0 not in sizes and (not spelling.longest or max(sizes, default=0) <= spelling.longest)
     if len(words) < FEW or not spelling.letters:
         return None not in map(_pattern(spelling).fullmatch, words)
     listed = "\0".join(words)

@@ -13,12 +13,13 @@ from typing import Any
 from ...types import NOTHING, JsonObject, Reasoning, Response, Stop, Text, ToolCall, Usage, spoken
 from ..shared.body import counts
 from ..shared.encoder import END, final_stop
-from ..shared.plain_answers import NO_COUNTS, Spoken, object_call, others, simple_usage
+from ..shared.plain_answers import NO_COUNTS, Spoken, object_call, others, says_odd, simple_usage
 from ..shared.spec import WireFields, wire_fields
 from .messages_blocks import NAME
 from .messages_words import STOPS, WORDS, read_usage, write_usage
 
 BODY = frozenset({"id", "type", "role", "model", "content", "stop_reason", "usage"})
+_SHELL = BODY | {"stop_sequence"}
 CALL = frozenset({"type", "id", "name", "input"})
 """Fields that are read; others go to clients of the same API."""
 PLAIN_WORDS = frozenset(WORDS.values())
@@ -31,7 +32,7 @@ _LENGTH = Stop.LENGTH
 def plain_answer(body: dict[str, Any]) -> Response | None:
     """The answer that `body` plainly is; None for any other."""
     content, usage, word = body.get("content"), body.get("usage") or {}, body.get("stop_reason") or ""
-    if type(content) is not list or type(usage) is not dict or type(word) is not str or any(map(body.get, _ACCENTS)):
+    if type(content) is not list or type(usage) is not dict or type(word) is not str or says_odd(body, _ACCENTS):
         return None
     parts = _parts(content)
     stop = STOPS.get(word, END)
@@ -63,19 +64,17 @@ def _parts(content: list[Any]) -> list[Spoken] | None:
                 return None
             parts.append(call)
             continue
-        spoken = _SPOKEN.get(kind) if type(kind) is str else None
-        text = None if spoken is None else block.get(kind)
-        if spoken is None or type(text) is not str:
+        says = _SPOKEN.get(kind) if type(kind) is str else None
+        text = None if says is None else block.get(kind)
+        if says is None or type(text) is not str:
             return None
-        metadata = _metadata(block)
+        metadata = _metadata(block) if len(block) > 2 else NOTHING
         if text or metadata:
-            parts.append(spoken(text, metadata=metadata))
+            parts.append(says(text, metadata=metadata))
     return parts
 
 
 def _metadata(block: dict[str, Any]) -> JsonObject:
-    if len(block) == 2:
-        return NOTHING
     known = ("type", block["type"])
     left = {key: value for key, value in block.items() if key not in known and value not in _EMPTY}
     return wire_fields(NAME, left)
@@ -91,7 +90,7 @@ def _call(block: dict[str, Any], seen: set[str]) -> ToolCall | None:
 
 def _left(body: dict[str, Any], spent: dict[str, Any], counted: Usage | None, word: str) -> JsonObject:
     """What of the answer no value models."""
-    left = others(body, BODY)
+    left = {} if body.keys() <= _SHELL and body.get("stop_sequence") is None else others(body, BODY)
     plain = counts(spent) if spent else spent
     if plain and plain != write_usage(counted):
         left["usage"] = plain

@@ -13,7 +13,7 @@ from ...types import NOTHING, JsonObject, Reasoning, Response, Stop, Text, ToolC
 from ..shared.body import counts
 from ..shared.calls import numbered
 from ..shared.encoder import END, final_stop
-from ..shared.plain_answers import NO_COUNTS, Spoken, a_text, object_call, others, simple_usage
+from ..shared.plain_answers import NO_COUNTS, Spoken, a_text, object_call, others, says_odd, simple_usage
 from ..shared.spec import Ids, WireFields
 from .generate_contents import NAME, SIGNATURE
 from .generate_words import STOPS, WORDS, read_usage, write_usage
@@ -32,7 +32,7 @@ _ODD = (Stop.LENGTH, Stop.ERROR)
 def plain_answer(body: dict[str, Any], ids: Ids | None) -> Response | None:
     """The answer that `body` plainly is; None for any other."""
     candidates = body.get("candidates")
-    if type(candidates) is not list or len(candidates) != 1 or any(map(body.get, _ACCENTS)):
+    if type(candidates) is not list or len(candidates) != 1 or says_odd(body, _ACCENTS):
         return None
     candidate = candidates[0]
     content = candidate.get("content") if type(candidate) is dict and not candidate.get("index") else None

@@ -12,7 +12,7 @@ from typing import Any
 from ...types import NOTHING, Response, Stop, ToolCall, Usage, spoken
 from ..shared.body import MOST, count, counts
 from ..shared.encoder import END, final_stop
-from ..shared.plain_answers import a_text, object_call, others, said_parts
+from ..shared.plain_answers import a_text, object_call, others, said_parts, says_odd
 from ..shared.spec import wire_fields
 from .chat_requests import NAME
 
@@ -34,7 +34,7 @@ _NOTHING: tuple[Any, ...] = (None, 0)
 def plain_answer(body: dict[str, Any]) -> Response | None:
     """The answer that `body` plainly is; None for any other."""
     message, word = body.get("message"), body.get("done_reason")
-    if type(message) is not dict or body.get("done") is not True or any(map(body.get, _ACCENTS)):
+    if type(message) is not dict or body.get("done") is not True or says_odd(body, _ACCENTS):
         return None
     parts = said_parts(message.get("thinking"), message.get("content"), message.get("tool_calls"), _call)
     if parts is None or word == "length":

@@ -12,7 +12,7 @@ from typing import Any
 from ...types import NOTHING, JsonObject, Reasoning, Response, Stop, ToolCall, Usage, spoken
 from ..shared.body import count, counts
 from ..shared.encoder import END, final_stop
-from ..shared.plain_answers import NO_COUNTS, others, said_parts, simple_usage, text_call
+from ..shared.plain_answers import NO_COUNTS, others, said_parts, says_odd, simple_usage, text_call
 from ..shared.spec import WireFields
 from .chat_fragments import CALL, FUNCTION, left_of
 from .chat_messages import NAME
@@ -33,11 +33,11 @@ _LENGTH = Stop.LENGTH
 def plain_answer(body: dict[str, Any]) -> Response | None:
     """The answer that `body` plainly is; None for any other."""
     choices = body.get("choices")
-    if type(choices) is not list or len(choices) != 1 or any(map(body.get, _ACCENTS)):
+    if type(choices) is not list or len(choices) != 1 or says_odd(body, _ACCENTS):
         return None
     choice = choices[0]
     message = choice.get("message") if type(choice) is dict and "delta" not in choice else None
-    if type(message) is not dict or any(map(message.get, _SPOKEN)):
+    if type(message) is not dict or says_odd(message, _SPOKEN):
         return None
     parts = said_parts(message.get("reasoning_content"), message.get("content"), message.get("tool_calls"), _call)
     usage, word = body.get("usage") or {}, choice.get("finish_reason") or ""

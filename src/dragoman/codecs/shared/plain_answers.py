@@ -86,6 +86,11 @@ def simple_usage(usage: dict[str, Any], given: str, made: str, total: str = "") 
     return Usage(input=asked, output=answered) if asked or answered else None
 
 
+def says_odd(fields: dict[str, Any], odd: tuple[str, ...]) -> bool:
+    """Does one of the fields `odd` say anything?  Mostly none is there."""
+    return not fields.keys().isdisjoint(odd) and any(map(fields.get, odd))
+
+
 def a_text(value: Any) -> str:
     """`value` where it is a text, else ""."""
     return value if type(value) is str else ""

@@ -73,14 +73,13 @@ def wires_of(messages: Sequence[Message], forms: Forms, write: Callable[[Message
     for message in messages:
         role, parts = message.role, message.parts
         first: Any = parts[0] if parts else None
-        kind = type(first)
-        if len(parts) == 1 and kind is Text:
+        if type(first) is Text and len(parts) == 1:
             add(words(role, first.text))
         elif role == "tool":
             for part in parts:
                 add(result(part))  # type: ignore[arg-type]
         elif role == "assistant" and _calls_end(parts):
-            text, calls = (first.text, parts[1:]) if kind is Text else ("", parts)
+            text, calls = (first.text, parts[1:]) if type(first) is Text else ("", parts)
             wires += answer(text, calls)  # type: ignore[arg-type]
         else:
             wires += write(message)
