@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 
 import pytest
@@ -33,11 +34,19 @@ OF_CALLS = {
     "braces": "{{{0}, {1}}}", "prompts": ">>> {0}\n>>> {1}", "arrows": "→ {0}\n→ {1}", "awaited": "await {0}\nawait {1}",
     "strings": "['{0}', '{1}']", "bold": "**{0}**", "parenthesis": "({0})", "span": "`{0}`", "bulleted lists": "- [{0}]\n- [{1}]",
 }  # fmt: skip
+NAMED = [
+    "/{0} {1}", "@{0} {1}", "#{0}{1}", "!{0} {1}", "{0}: {1}", "{0} -> {1}", "{0} => {1}", "{0} = {1}", "{0} with {1}",
+    "[{0}] {1}", "`{0}` {1}", "`{0}`: {1}", "**{0}** {1}", "**{0}**: {1}", "**{0}:** {1}", "CALL {0} {1}", "Call {0} with {1}",
+    "Calling {0} with {1}", "Using {0}: {1}", "Using tool: {0} {1}", "USE_TOOL: {0} {1}", "call {0} with arguments {1}",
+    "\n {0} => {1}", "<think>\nSo.\n</think>\n\n/{0} {1}", "**Tool:** {0}\n**Arguments:** {1}",
+]  # fmt: skip
 EVERY = [
     *((name, form, calls) for name, form in AROUND.items() for calls in (CALLS, OBJECTS)),
     *((name, form, CALLS) for name, form in OF_CALLS.items()),
 ]
 SAID = [
+    "# get_weather\n\nTells the weather.", "/get_weather/oslo is a path", "[get_weather] is a tool", "`get_weather` {city}",
+    "@get_weather: see {this}", "call me {later}", "Using get_weather is easy", '/get_weather {"city": "Oslo"} is how.',
     "- item one\n- item two", "(see below) it works", "1. First\n2. Second", '"Hello," she said', "'tis the season", "** bold **",
     "-5 is negative", "$ ls -la\nfoo", "→ next", "* get_weather is a tool\n* send.mail too", "(get_weather)", "- get_weather",
     "await the result", "- get_weather(city='Oslo'): the weather of Oslo\n- lock_door(): locks it",
@@ -67,6 +76,16 @@ def test_calls_alone_are_made_whatever_stands_around(name: str, form: str, calls
     text = form.format(*quoted)
     assert made(parse(text, tools=TOOLS)) == wanted
     assert made(in_pieces(text, random.Random(name))) == made(in_pieces(text, random.Random(form))) == wanted
+
+
+@pytest.mark.parametrize("form", NAMED)
+def test_a_name_and_its_object_alone_are_a_call_under_any_sign(form: str) -> None:
+    for name, given in (("get_weather", '{"city": "Oslo", "days": 2}'), ("lock_door", "{}")):
+        text = form.format(name, given)
+        wanted = [(name, json.loads(given))]
+        assert made(parse(text, tools=TOOLS)) == made(in_pieces(text, random.Random(form))) == wanted
+        assert not parse(f"{text} is how it is called.", tools=TOOLS).calls
+        assert not parse(text.removesuffix("}"), tools=TOOLS, finish_reason="length").calls
 
 
 @pytest.mark.parametrize("text", SAID)

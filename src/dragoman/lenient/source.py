@@ -240,6 +240,10 @@ class Source:
         rest = self.buf[start:]
         return not rest or any(mark.startswith(rest) for mark in marks)
 
+    def over_space(self) -> Need[int]:
+        """How far ahead white space ends."""
+        return (yield from self._over_space(0))
+
     def _over_space(self, ahead: int) -> Need[int]:
         while True:
             end = SPACE.match(self.buf, self.pos + ahead).end()  # type: ignore[union-attr]

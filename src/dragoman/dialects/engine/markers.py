@@ -69,7 +69,7 @@ class Marks:
 
     rows        the rows a marker may open, in order        line    markers that count only first on their line
     forms       the rows that a declared name may open      inline  forms that may stand anywhere
-    openings    the rows that are looked for where the message begins, and nowhere else
+    openings    the rows that are looked for where the message begins, and nowhere else; opening_forms: the same of forms
     think       what opens reasoning, and what closes it    unthink what closes it
     quiet       noise and framing, not shown                turns, fabricated  another party's turn or answer
     headers     what may begin a segment's header           ends    what ends a segment
@@ -80,6 +80,7 @@ class Marks:
     forms: Mapping[Form, tuple[Row, ...]] = field(default_factory=dict)
     inline: frozenset[Form] = frozenset()
     openings: Mapping[str, tuple[Row, ...]] = field(default_factory=dict)
+    opening_forms: Mapping[Form, tuple[Row, ...]] = field(default_factory=dict)
     think: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     unthink: frozenset[str] = NONE
     quiet: frozenset[str] = NONE
@@ -171,6 +172,11 @@ class Table(Marks):
         return frozenset(sign for mark in self.every() if mark[0].isalpha() for sign in (mark[0], mark[0].upper()))
 
     @cached_property
+    def opens(self) -> bool:
+        """Is anything looked for where the message begins, and nowhere else?"""
+        return bool(self.openings or self.opening_forms)
+
+    @cached_property
     def opening_marks(self) -> tuple[str, ...]:
         """What the openings begin with, longest first."""
         return tuple(sorted(self.openings, key=len, reverse=True))
@@ -178,7 +184,7 @@ class Table(Marks):
     @cached_property
     def opening_signs(self) -> frozenset[str]:
         """The first characters of that."""
-        return frozenset(mark[0] for mark in self.openings)
+        return frozenset(mark[0] for mark in (*self.openings, *(before for before, _ in self.opening_forms)) if mark)
 
     @cached_property
     def begun(self) -> tuple[str, ...]:
@@ -239,10 +245,13 @@ def _table(dialects: tuple[Dialect, ...], calls: bool, asked: bool, spoken: str)
     by_marker: dict[str, list[Row]] = {}
     forms: dict[Form, list[Row]] = {}
     openings: dict[str, list[Row]] = {}
+    opening_forms: dict[Form, list[Row]] = {}
     for row in rows:
         if row.place is Place.OPENING:
             for opener in row.openers:
                 openings.setdefault(opener, []).append(row)
+            for form in () if row.section_open else row.forms:
+                opening_forms.setdefault(form, []).append(row)
             continue
         for opener in row.openers:
             by_marker.setdefault(opener.casefold(), []).append(row)
@@ -261,6 +270,7 @@ def _table(dialects: tuple[Dialect, ...], calls: bool, asked: bool, spoken: str)
             rows={k: tuple(v) for k, v in by_marker.items()},
             forms={k: tuple(v) for k, v in forms.items()},
             openings={k: tuple(v) for k, v in openings.items()},
+            opening_forms={k: tuple(v) for k, v in opening_forms.items()},
             inline=frozenset(f for f, found in forms.items() if any(r.place is Place.INLINE for r in found)),
             think=think,
             unthink=_folded(c for cs in think.values() for c in cs) - framing,

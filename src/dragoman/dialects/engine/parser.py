@@ -26,6 +26,7 @@ from ...types import IssueKind
 from ..judge.provenance import ShownText
 from ..reading import segments
 from ..spec import Route
+from .beginning import beginning, may_open
 from .budget import CALLS, MARKS, OPENERS, Patience
 from .candidates import Trial
 from .emitter import Judged, Teller
@@ -89,7 +90,7 @@ class Parser:
         trial = self._trial = Trial(src, table, judge, teller, patience, strict=strict, finish=finish_reason or "")
         self._scanner = Scanner(src, teller, trial, names, table)
         self._reasoned = False
-        self._closed, self._looks, self._begins = False, True, bool(table.openings)
+        self._closed, self._looks, self._begins = False, True, table.opens
         self._lane: Lane = NO_LANE
         if prefix:
             self._begin(prefix)
@@ -186,13 +187,14 @@ class Parser:
         first = src.buf[:1] or (yield from src.peek())
         if first == BOM:
             self._turns.drop(BOM)
-        if "!" <= first <= "~" and first not in self._table.opening_signs:
+        if self._begins and not may_open(self._table, self._names, first):
             self._begins = False  # but behind reasoning
         if begun and not self._teller.reasoning and (first in begun or not "!" <= first <= "~"):
             yield from self._opening()
         while True:
             if self._begins:
-                yield from self._beginning()
+                self._begins = False
+                yield from beginning(src, self._table, self._names, self._teller, self._trial)
             marker = yield from self._scanner.scan()
             if not marker:
                 return
@@ -367,20 +369,6 @@ class Parser:
         message = "a message to a tool that could not be read as a call"
         self._teller.notice(IssueKind.MALFORMED, message, "".join(got), start)
 
-    def _beginning(self) -> Need[None]:
-        """What a message that is nothing but calls may begin with, and any other too."""
-        t, src, teller = self._table, self._src, self._teller
-        self._begins = False
-        if teller.reasoning or teller.queue or teller.context.any:
-            return
-        end, mark = yield from src.glance(t.opening_marks)
-        if not mark:
-            return
-        if blank := end - len(mark):
-            teller.say(src.buf[src.pos : src.pos + blank])
-            src.pos += blank
-        yield from self._trial.opening(t.openings[mark])
-
     def _opening(self) -> Need[None]:
         """The message may begin in the middle of a header, when the prompt had written its beginning."""
         t, src = self._table, self._src
@@ -411,7 +399,7 @@ class Parser:
         if self._teller.queue:
             self._teller.release_all()
         self._teller.reasoning, self._scanner.table, self._reasoned = False, self._table, True
-        self._begins = bool(self._table.openings)
+        self._begins = self._table.opens
         self._teller.new_line()
 
     def _opens_reasoning(self, marker: str) -> Need[bool]:

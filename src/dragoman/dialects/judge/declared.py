@@ -173,6 +173,11 @@ class Declared(Mapping[str, Tool]):
         return _heads((*self._folded, *map(str.casefold, self._tails), *NAMESPACES)) if self._given else frozenset()
 
     @cached_property
+    def initials(self) -> frozenset[str]:
+        """What they begin with, in either case."""
+        return frozenset(sign for head in self.heads for sign in (head[0], head[0].upper()))
+
+    @cached_property
     def first_words(self) -> frozenset[str]:
         """The same of the words that a call may begin with which is written as a line of a program."""
         return self.heads | _heads((PRINT,)) if self._given else self.heads

@@ -19,7 +19,7 @@ from ...lenient.source import Need, Source, finder, may_be_longer
 from ...types import Edit, IssueKind
 from ..judge.candidate import Draft, close_json
 from ..judge.judge import Judge, slip_of
-from ..spec import JsonCall, KeywordArgs, Listing
+from ..spec import JsonCall, KeywordArgs, Listing, Place
 from .compiled import JOINTS, Row
 from .drafts import Drafts
 from .marked_name import MAX_NAME, Mismatch
@@ -306,8 +306,11 @@ class Attempt(Drafts):
             src.pos += size - len(found)
 
     def _joined(self) -> Need[bool]:
-        """Where nothing holds the calls together: does a comma or semicolon?"""
+        """Where nothing holds the calls together: does a comma or semicolon?  Behind the first of those that are looked
+        for where a message begins, nobody else finds another."""
         marks = tuple([m for m in self.row.between if m in JOINTS])
+        if self.row.place is Place.OPENING and self.row.forms:
+            return bool((yield from self.another(marks))[1])
         if not marks:
             return isinstance(self.spec.args, KeywordArgs) and (yield from self._operator())
         _, mark = yield from self.src.glance(marks)

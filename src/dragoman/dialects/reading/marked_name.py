@@ -24,6 +24,7 @@ TAG_END = late(r"\s*>")
 REST = late(r'(?P<name>[\w.:/-]+)">')
 """The end of a name in quotes."""
 LINE_END = late(r":?[ \t]*\r?\n")
+NAME_END = late(r":?[ \t]*(?:\r?\n|(?=\{))")
 
 
 class Mismatch(Exception):
@@ -91,7 +92,7 @@ class MarkedName:
         if not self.opener.endswith(self.called):
             return
         src, tag = self.src, self.opener[0] == "<"
-        found = yield from src.match(TAG_END if tag else LINE_END, 64)
+        found = yield from src.match(TAG_END if tag else NAME_END, 64)
         if found is None and tag:
             found = yield from src.match(LINE_END, 64)
             self._torn = found is not None

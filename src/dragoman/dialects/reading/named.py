@@ -200,11 +200,13 @@ def _may_name(names: Declared, buf: str, at: int, *, eof: bool) -> bool:
     return written[-1] in TAIL and bool(names.spelt(written.rstrip(TAIL)))
 
 
-def named_rows(names: Declared, forms: Mapping[Form, tuple[Row, ...]], src: Source) -> Need[tuple[Row, ...]]:
-    """The rows that a declared name may open at the source's place."""
+def named_rows(
+    names: Declared, forms: Mapping[Form, tuple[Row, ...]], src: Source, ahead: int = 0
+) -> Need[tuple[Row, ...]]:
+    """The rows that a declared name may open so far ahead of the source's place."""
     found: dict[Row, None] = {}
-    for form in forms_at(names, tuple(forms), src.buf, src.pos, eof=src.eof) if names else ():
-        while (one := opener(names, (form,), src.buf, src.pos, eof=src.eof)) is UNDECIDED:
+    for form in forms_at(names, tuple(forms), src.buf, src.pos + ahead, eof=src.eof) if names else ():
+        while (one := opener(names, (form,), src.buf, src.pos + ahead, eof=src.eof)) is UNDECIDED:
             yield
         if one is not None:
             found |= dict.fromkeys(forms[form])

@@ -205,11 +205,32 @@ NAME_BRACE = Dialect(
     strength=Strength.WEAK,
     lead=("{name}{",),
     tool=span("", "{"),
+    tool_re=r"(?P<name>.+?):?",
     between=("\n", ";", ","),
     args=JsonArgs(),
     source="issues of 2025-26 (the name and its JSON object glued together: `skill_view{…}`, `default_api:f{…}`)",
     sample='f{"a": 1}',
 )
+CALLED = ("call ", "Call ", "CALL ", "calling ", "Calling ", "USE_TOOL: ", "use ", "Use ", "using ", "Using ", "Using tool: ")
+"""Words that say that the tool they stand before is called."""
+
+NAMED_JSON = Dialect(
+    name="named_json",
+    aliases=("name_brace",),
+    place=Place.OPENING,
+    strength=Strength.WEAK,
+    call=span((
+        "/{name} ", *(f"{begin}{{name}} " for begin in "@#!"), "[{name}] ",
+        *(f"{begin}{{name}}{sign}" for begin in CALLED for sign in ("with arguments ", "with ", " ")),
+        *(f"{{name}}{sign} " for sign in ("->", "=>", "=", "with arguments", "with")),
+        "`{name}`: ", "`{name}` ", "**{name}**: ", "**{name}:** ", "**{name}** ",
+    )),
+    between=("\n", ";", ","),
+    args=JsonArgs(),
+    source="judge-rules.md A (the name under a sign or a word, then its JSON object, and nothing else)",
+    sample='/f {"a": 1}',
+)
+
 FUNCTIONARY = Dialect(
     name="functionary_v32",
     place=Place.LINE,
@@ -267,8 +288,14 @@ TOOL_INPUT = Dialect(
     name="tool_input",
     place=Place.LINE,
     strength=Strength.WEAK,
-    call=span(("Tool: ", "[Previous assistant tool use]\nTool: ", "Tool call: ", "Tool used: ", "Tool name: ", "Function: ")),
-    tool=span("", ("\nInput: ", "\nArguments: ", "\nArgs: ", "\nParameters: ")),
+    call=span((
+        "Tool: ", "[Previous assistant tool use]\nTool: ", "Tool call: ", "Tool used: ", "Tool name: ", "Function: ",
+        *(f"**{word}{end} " for word in ("Tool", "Function", "Tool call") for end in (":**", "**:")),
+    )),
+    tool=span("", tuple(
+        f"\n{begin}{word}{end} " for word in ("Input", "Arguments", "Args", "Parameters")
+        for begin, end in (("", ":"), ("**", ":**"), ("**", "**:"))
+    )),
     tool_re=r"[`\"']?(?P<name>[\w.:/-]+)[`\"']?",
     args=JsonArgs(),
     source="felinics/Memoh#446 (a client's notation of earlier calls, imitated)",
@@ -291,5 +318,5 @@ ROWS = (
     IFM_RECIPIENT, MIROTHINKER, NAME_TAG, QWEN_AGENT, CWM, CWM_TEXT, MISTRAL_NAME_FIRST,
 )
 WEAK = (
-    REHEARSAL, NAME_JSON, NAME_BRACE, GEMMA_STRIPPED, ACTION, CALLED_TOOL, TOOL_INPUT, BRACKET_NAME,
+    REHEARSAL, NAME_JSON, NAME_BRACE, GEMMA_STRIPPED, ACTION, CALLED_TOOL, TOOL_INPUT, BRACKET_NAME, NAMED_JSON,
 )
