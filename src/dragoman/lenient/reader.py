@@ -73,6 +73,8 @@ class Relaxed(BlankReader):
         self._open(form.close, "member")
         first = comma = True
         while True:
+            if src.at > src.limit:
+                raise Cut
             c = yield from self.blank()
             if not first:
                 comma = c == ","

@@ -22,6 +22,8 @@ Sink: TypeAlias = Callable[[str], object]
 
 SPACE = late(r"[ \t\r\n\f\v\u00a0\ufeff]*")
 
+NO_LIMIT = 1 << 62
+
 
 class Tap(NamedTuple):
     """Where a reader waits in the middle of a run: text in which `search` finds nothing may be given to `sink` at once.
@@ -40,9 +42,12 @@ class Source:
     `buf[pos:]` is unread; `base` is the offset of `buf[0]` in the whole text; `eof` says that no more will come.
     `last` is the character before `buf`, "" at the text's beginning.  `tap` is set by a reader that waits in the middle
     of a run.  `reread` counts what readers read a second time, `quotes` those in strings that were decided one by one.
+    `limit` is how far whoever reads values goes on where what they hold is not wanted for long.
     """
 
-    __slots__ = ("_holds", "_kept", "_last_held", "base", "buf", "eof", "last", "pos", "quotes", "reread", "tap")
+    __slots__ = (
+        "_holds", "_kept", "_last_held", "base", "buf", "eof", "last", "limit", "pos", "quotes", "reread", "tap",
+    )  # fmt: skip
     buf: str
     pos: int
     eof: bool
@@ -53,6 +58,7 @@ class Source:
         self.buf, self.pos, self.base, self.eof = "", 0, 0, False
         self.reread: int = 0
         self.quotes: int = 0
+        self.limit: int = NO_LIMIT
         self.last = self._last_held = ""
         self._holds: list[int] = []
         self._kept: list[str] = []

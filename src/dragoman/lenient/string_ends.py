@@ -117,8 +117,11 @@ class StringEnds:
         bracket = found["bracket"]
         return not bracket or (bracket == self.closers[-1] and self.would_end(found.end() - 1))
 
-    def _quotes_inside(self, quote: str, start: int, place: str, *, begun: bool) -> int:
-        """Skip quotes that can neither end the string nor begin a key, and the text between; how many they are."""
+    def _quotes_inside(self, quote: str, start: int, place: str, room: int, *, begun: bool) -> int:
+        """Skip quotes that can neither end the string nor begin a key, and the text between; how many they are.
+
+        -1: there are more than there is `room` for.
+        """
         if not (self.closers and start and self._far_stops):
             return 0
         buf = self.src.buf
@@ -131,8 +134,11 @@ class StringEnds:
         found = pattern.match(buf, start)
         if found is None:
             return 0
+        many = buf.count(quote, start, found.end())
+        if many > room:
+            return -1
         self.src.pos = found.end()
-        return buf.count(quote, start, found.end())
+        return many
 
     @cached_property
     def _far_stops(self) -> bool:

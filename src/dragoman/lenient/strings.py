@@ -33,7 +33,9 @@ PATH = late(r"\\(?![bfnrtu])[A-Za-z][A-Za-z]")
 """A backslash before a word."""
 TWO_ESCAPES = "some escapes in a string are none, so that the others have two readings"
 MOST_QUOTES = 10_000
-"""So many quotes inside strings of Python are decided on one by one, in all of a text."""
+"""So many quotes may stand inside one string; of Python, where each is decided on alone, inside all of a text."""
+LONGEST_KEY = 1000
+"""No argument's name has as many characters; one with quotes in it goes no further."""
 MAX_REREAD = 1_000_000
 PYTHON_ESCAPES = {"a": "\\u0007", "v": "\\u000b", "0": "\\u0000", "'": "'"}
 
@@ -42,7 +44,8 @@ PYTHON_ESCAPES = {"a": "\\u0007", "v": "\\u000b", "0": "\\u0000", "'": "'"}
 class _Inside:
     """A string that is being read: its opening quote, what it stands in, where its inside began.
 
-    `inner` counts the quotes inside; `plan` is where it ends by all that follows, -1 where that tells nothing.
+    `inner` counts the quotes inside; `plan` is where it ends by all that follows, -1 where that tells nothing;
+    `crowded` says that more quotes follow than may stand in it.
     """
 
     quote: str
@@ -50,6 +53,7 @@ class _Inside:
     began: int
     inner: int = 0
     plan: int | None = None
+    crowded: bool = False
 
 
 class StringReader(StringEnds):
@@ -189,16 +193,25 @@ class StringReader(StringEnds):
     def _at_quote(self, state: _Inside, out: Sink, *, begun: bool) -> Need[bool]:
         """A quote that may end the string: does it?  One inside it is written, escaped."""
         src, place = self.src, state.place
+        if src.at > src.limit:
+            raise Cut
         c = src.buf[src.pos]
         if not state.inner and c == '"' and self._ends_here(src.pos, place):
             src.pos += 1
             return True
+        if place == "key" and src.at - state.began > LONGEST_KEY:
+            raise Broken(f"a key is longer than {LONGEST_KEY} characters")
         if state.plan is None:
             state.plan = yield from self._plan_for(state)
         ends = src.at == state.plan
         if state.plan < 0:
             at = src.pos
-            if more := self._quotes_inside(state.quote, src.pos, place, begun=begun):
+            room = MOST_QUOTES - state.inner
+            if not room:
+                raise Broken(f"more than {MOST_QUOTES} quotes stand inside a string")
+            more = 0 if state.crowded else self._quotes_inside(state.quote, src.pos, place, room, begun=begun)
+            state.crowded = state.crowded or more < 0
+            if more > 0:
                 state.inner += more
                 out(src.buf[at : src.pos].replace('"', '\\"'))
                 return False

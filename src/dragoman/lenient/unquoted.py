@@ -15,6 +15,8 @@ from .strings import StringReader, quoted
 
 MAX_UNOPENED = 2000
 """A string without its opening delimiter is not longer."""
+MAX_BARE = 20_000
+"""A number or a word without quotes is shorter: it is looked at again with each piece that comes."""
 LOOSE = late(r"[^\"'`(){}\[\]=<>|;\n]*+")
 """Text without the signs of any structure."""
 NEXT_KEY = late(r",\s*[\w.-]+:")
@@ -36,7 +38,9 @@ class WordReader(StringReader):
         if self.form.python and shape.kinds == STRING and (yield from self._loose(out)):
             return
         while True:
-            found = BARE.match(src.buf, src.pos)
+            found = BARE.match(src.buf, src.pos, src.pos + MAX_BARE)
+            if found is not None and found.end() - src.pos == MAX_BARE:
+                raise Broken(f"a value without quotes is longer than {MAX_BARE} characters")
             if found is None or found.end() < len(src.buf) or src.eof:
                 break
             yield

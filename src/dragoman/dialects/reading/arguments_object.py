@@ -14,7 +14,7 @@ from ...lenient.source import Need, Source
 from ...schema.validation import Shape
 from ...types import Edit
 from ..judge.candidate import Draft
-from .arguments import ECHO, TEXT, is_name, is_wrapper, take_key, unwrapped
+from .arguments import ECHO, MOST_OTHERS, TEXT, is_name, is_wrapper, take_key, unwrapped
 from .call import Attempt
 from .exact import object_at, wanted
 
@@ -55,6 +55,7 @@ class _Arguments:
         self.seen: set[str] = set()
         self.echo: dict[str, str] = {}
         self.whole, self.how, self.named = "", "", False
+        self._again = 0  # members whose key had come before
 
     def read(self) -> Need[None]:
         """Read them all and close the object."""
@@ -88,6 +89,9 @@ class _Arguments:
             return
         if key in seen:
             reader.repeated = True
+            self._again += 1
+            if self._again > MOST_OTHERS:
+                raise Broken(f"arguments are given more than {MOST_OTHERS} times more")
         elif (yield from reader.drops_null(key, shape)):
             return
         yield from self._value(key)

@@ -120,6 +120,8 @@ class RawValue:
         """Pour the value into the sink; its closer is consumed, what ends it otherwise is not."""
         src, marks = self._src, self._marks
         while True:
+            if src.at > src.limit:
+                raise Cut
             self._skip(marks)
             mark = yield from src.until(marks.marks, self._pour)
             if not mark:

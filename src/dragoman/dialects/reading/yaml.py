@@ -21,6 +21,8 @@ from .raw_values import UNCLEAR
 CDATA = late(r"<!\[CDATA\[(.*?)\]\]>", re.S)
 PARAGRAPH = "\n\n"
 """Behind it no closer is looked for that another could be a part of: what stands there is an answer."""
+MOST_OPEN = 64
+"""So many calls like the one at hand may be open in its text: each may be looked for to the end of the message."""
 INDENTED = late(r"\n[ \t]+</[^<>\n]*>\Z")
 """A closer that stands deeper than a call's first line."""
 MAX_INDENT = 200
@@ -72,6 +74,8 @@ def _body(attempt: Attempt) -> Need[str]:
     while mark := (yield from src.until(closers + openers, got.append)):
         if mark in openers:
             depth += 1
+            if depth > MOST_OPEN:
+                raise Broken(f"more than {MOST_OPEN} calls are open in its text")
         elif depth:
             depth -= 1
             first = src.at - len(mark) - start if first < 0 else first
