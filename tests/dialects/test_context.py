@@ -146,3 +146,24 @@ def test_long_prose_is_read_in_bounded_pieces() -> None:
         context.add("word `a` ")
         assert context._size <= PENDING
     assert context.before.endswith("word `a` ")
+
+
+FLAT = ("- a", "* b c", "27. x", "3) y", "words", "a `b` c", '"quoted" x', "> q", "{", "[a](b)", "x: y", "-x", "a ~~~ b", "--> x")
+ENDS = (
+    "", "- a\n      ", "+x", "a | b\n|---|---|\nc | ", "    code", "  text", "> quoted ", "key: >\n  x", "1. a\n    ",
+    "an open `span ", '"open ', "```\n", "User: x\n", "@@ x\n+", "--- x\n+y", "[source]\n----\n",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("end", ENDS)
+@pytest.mark.parametrize("before", ["", "- item\n", "text\n\n    code\n", "a | b\n", "1. x\n   - y\n\n"])
+def test_many_lines_that_leave_nothing_open_are_read_as_one_by_one(before: str, end: str) -> None:
+    for shift in range(len(FLAT)):
+        lines = [FLAT[(n * (shift + 1)) % len(FLAT)] for n in range(60)]
+        text = before + "\n".join(lines) + "\n" + end
+        whole, single = Context(), Context()
+        whole.add(text)
+        for line in text.splitlines(keepends=True):
+            single.add(line)
+            single.standing()
+        assert (whole.standing(), whole.turned()) == (single.standing(), single.turned())

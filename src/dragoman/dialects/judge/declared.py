@@ -42,6 +42,8 @@ SHORT_TAILS = tuple(first + second for first in ".:/" for second in ("", *".:/01
 """What may be written behind a name that ends no word (`_clean`, and the end of a sentence)."""
 WORDS = 256
 """So many words are remembered, of each set of tools."""
+FEW = 4
+"""So many names are looked for in a text sooner than its words are."""
 SETS = 64
 MANY = 20_000
 """So many sets of tools, and tools in them, are remembered."""
@@ -108,6 +110,10 @@ class Declared(Mapping[str, Tool]):
         """Is one of these words spelt exactly as a declared name is?"""
         told = set(words)
         return not (told.isdisjoint(self._given) and told.isdisjoint(self._spellings))
+
+    def may_stand_in(self, text: str) -> bool:
+        """May a declared name stand in `text`, spelt exactly?  Of many names it is not asked: that takes longer."""
+        return len(self) > FEW or any(name in text for name in self.written)
 
     def named_in(self, words: Iterable[str]) -> list[str]:
         """The declared names that are spelt exactly so, as often as they are."""

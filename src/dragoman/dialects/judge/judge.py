@@ -117,7 +117,7 @@ class Judge:
 
     def calls_named(self, text: str, known: Iterable[str]) -> tuple[str, ...]:
         """The declared tools whose names stand in `text` as a call's does, each once, but those of `known` calls."""
-        if self.tools is None:
+        if self.tools is None or not self.tools.may_stand_in(text):
             return ()
         found = self.tools.named_in(CALL_WORD.findall(text))
         for name in known:

@@ -200,6 +200,11 @@ class Lines:
             indent = _indent(line)
             self.end(line[:HEAD], indent, code=bool(line.strip()) and self.is_code(indent))
 
+    def pass_flat(self, lines: list[str]) -> None:
+        """Lines are over of which these tell all, none of them indented (`flat_lines.py`)."""
+        for line in lines:
+            self.end(line[:HEAD], 0, code=False)
+
     def turn(self) -> None:
         """A mark of another party's turn stood in the text."""
         self._turned = True

@@ -18,11 +18,12 @@ from typing import NamedTuple
 from ...late import late
 from .boxes import ELEMENTS, FIRST_LETTERS
 
-LINE = late(
-    r"\n[ \t\r]*+(?=[`~@+#*_UHI\[{])(?:`{3}|~{3}|@@|\+{3}|#\+"
+LINE_MARKS = (
+    r"(?=[`~@+#*_UHI\[{])(?:`{3}|~{3}|@@|\+{3}|#\+"
     r"|(?:#{1,6}[ \t]*+)?(?:[*_]{2})?(?:User|USER|Human|HUMAN|Instruction)"
     r"|\[(?:source|listing|literal|example|quote|verse)\b|\{(?:code|noformat|quote)\b)"
 )
+LINE = late(rf"\n[ \t\r]*+{LINE_MARKS}")
 """Lines that may matter to later paragraphs: fences, diffs, listings, another party's label.  Their first signs come
 once more before the choice, for most lines begin with none of them."""
 MARKS = {

@@ -17,6 +17,7 @@ from typing import TypeAlias
 
 from ...late import late
 from .boxes import ELEMENTS, END, FIRST_LETTERS, LIVE, MARKS, VERBATIM, Quote, Standing
+from .flat_lines import cut, flat, telling
 from .lines import HEAD, Lines
 from .paragraphs import Paragraphs, Passed
 
@@ -50,7 +51,7 @@ TAIL = late(
 NO_TAG = rf"<(?:(?![/!{FIRST_LETTERS}])|(?!!--|!\[CDATA\[|/?(?:{ELEMENTS})\b))"
 OPENS = r"(?<=[\s(\[{:,—–-])"
 """What stands before a quotation mark that opens."""
-CALM = late(
+CALM_LINE = (
     "(?:"
     + "|".join(
         (
@@ -64,10 +65,13 @@ CALM = late(
             rf"(`++)(?:[^`\n<]++|{NO_TAG})++\1(?!`)",
         )
     )
-    + ")*+",
-    re.IGNORECASE,
+    + ")*+"
 )
 """Text on one line after which nothing is open that was not before: what it opens it closes."""
+CALM, FLAT = late(CALM_LINE, re.IGNORECASE), late(flat(CALM_LINE), re.IGNORECASE)
+"""Lines after which nothing is."""
+SLOW = 32
+"""So many signs of one text are read before lines are looked for that may be passed."""
 IN_FENCE, IN_SPAN = late(r"[^\n]*+"), late(rf"(?:[^`\n<]++|{NO_TAG})*+", re.IGNORECASE)
 IN_MARKS = late(r"(?:[^\n`<\"\\&\[]++|(?<=\s)\")*+")
 ANSWER_BARE = late(r"[\s\d,:.+\-eEtrufalsn]*+")
@@ -188,6 +192,11 @@ class Context:
         """The number of the fence in whose lines the place stands that `standing` told of; 0: none, or not asked."""
         return self._quotations if self._stands is not None and self._fence and not self._fence_line else 0
 
+    @property
+    def quoted_line(self) -> int:
+        """The number of the quoted line in which the place stands that `standing` told of; 0: none, or not asked."""
+        return self._quotations if self._stands is not None and self._stands.quote is Quote.BLOCK else 0
+
     def turned(self) -> bool:
         """Has another party's turn begun, in words?"""
         if not self.any:
@@ -260,7 +269,15 @@ class Context:
     def _read_marks(self, text: str) -> None:
         pos, size, paragraphs = 1, len(text), None
         retry = size if self._depth or size <= FEW else 1
+        signs, ask, wait = 0, SLOW, SLOW
         while pos < size:
+            signs += 1
+            if signs >= ask and self._blank and text[pos - 1] == "\n" and self._is_bare():
+                begin, pos = pos, self._pass_flat(text, pos)
+                wait = 1 if pos > begin else 2 * wait
+                ask = signs + wait
+                if pos > begin:
+                    continue
             if pos >= retry and self._blank and text[pos - 1] == "\n" and not self._goes_on():
                 paragraphs = paragraphs or Paragraphs(text)
                 passed = paragraphs.passable(pos)
@@ -305,6 +322,21 @@ class Context:
     def _goes_on(self) -> bool:
         """Is something open that a paragraph's end does not end?"""
         return bool(self._fence or self._fence_line or self._element or self._lines.goes_on)
+
+    def _is_bare(self) -> bool:
+        """Is nothing open that a line could close?"""
+        return not (self._spans or self._marks or self._goes_on())
+
+    def _pass_flat(self, text: str, pos: int) -> int:
+        """Leave whole lines unread of which each leaves nothing open; returns where they end."""
+        found = FLAT.match(text, pos)
+        end = pos if found is None else cut(text, pos, found.end())
+        if end > pos:
+            self._lines.pass_flat(telling(text, pos, end))
+            self._quotations += text.count("\n>", pos - 1, end)
+            self._any = self.any = True
+            self._quote, self._indented, self._indent = False, False, 0
+        return end
 
     def _pass(self, passed: Passed, pos: int) -> int:
         """Leave whole paragraphs unread that cannot matter: spans and quotation marks end with their paragraph."""
@@ -440,9 +472,12 @@ def _over_values(text: str, pos: int, depth: int) -> tuple[int, int]:
 
 @lru_cache(maxsize=64)
 def _fence_closers(run: str) -> tuple[Match, Match]:
-    """Does what closes a fence that `run` opened stand here; and where does a later line begin with it?"""
-    spelt = _spelt(run)
-    return re.compile(rf"[ \t\r]*{spelt}").match, re.compile(rf"\n[ \t\r]*{spelt}").search
+    """Does what closes a fence that `run` opened stand here; and where on a later line does it?
+
+    With words behind it on its line it closes nothing; where the text ends, they may still come.
+    """
+    closes = rf"[ \t\r]*+{_spelt(run)}{run[0]}*+[ \t\r]*+(?:\n|\Z)"
+    return re.compile(closes).match, re.compile(rf"\n(?={closes})").search
 
 
 def _spelt(run: str) -> str:
