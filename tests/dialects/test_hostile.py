@@ -9,7 +9,7 @@ import pytest
 from bench.counts import counting
 from dragoman.dialects.engine.parsed import Parsed, fold
 from dragoman.dialects.engine.parser import Parser, parse
-from tests.support.hostile import CALL, TOOL, generators
+from tests.support.hostile import CALL, CONTEXTS, LATE_CALLS, TOOL, UNITS, generators
 
 MAKERS = generators()
 NAMES = sorted(name for name in MAKERS if not name.startswith("mixture"))
@@ -44,6 +44,8 @@ BOUNDS = {
     "'\\nAction: ' in a fence": 3_000,
 }
 """Calls for a thousand characters of a text of eight thousand: some are what a message costs at all."""
+LONG, DENSE = 100_000, 2_000
+"""Calls for a thousand characters of a long text, at most: most of it is passed over, and looked at in vain no more."""
 
 
 def calls_of(name: str, size: int) -> float:
@@ -71,7 +73,7 @@ def warm() -> None:
 
 
 def check_linear(name: str) -> None:
-    parse(MAKERS[name](SMALL), tools=[TOOL])
+    parse(MAKERS[name](LARGE), tools=[TOOL])  # patterns that only long texts need are kept, too
     small, large = calls_of(name, SMALL), calls_of(name, LARGE)
     assert large <= ALLOWED * small + 1
 
@@ -109,6 +111,31 @@ def test_a_text_that_once_cost_the_square_of_its_length_does_not(name: str) -> N
 def test_marks_that_mean_nothing_are_passed_at_once(name: str) -> None:
     parse(MAKERS[name](SMALL), tools=[TOOL])
     assert calls_of(name, 8_000) * 1000 <= BOUNDS[name]
+
+
+@pytest.mark.parametrize("where", ["alone", "in reasoning"])
+@pytest.mark.parametrize("unit", UNITS)
+def test_long_texts_of_what_answers_hold_are_passed_over(unit: str, where: str) -> None:
+    name = f"{unit!r} {where}"
+    parse(MAKERS[name](LONG), tools=[TOOL])
+    assert calls_of(name, LONG) * 1000 <= DENSE
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_what_answers_hold_is_read_in_pieces_as_it_is_whole(unit: str) -> None:
+    for before in (CONTEXTS["alone"], CONTEXTS["in reasoning"]):
+        text = before + unit * (30_000 // len(unit)) + "\n" + CALL
+        assert fed(text, len(unit)) == parse(text, tools=[TOOL])
+
+
+@pytest.mark.parametrize("call", LATE_CALLS)
+@pytest.mark.parametrize("unit", ['```json\n{"a": 1}\n```\n', '{"a": 1}\n{"b": [2]}\n', "```json\n[1, 2]\n```\n~~~\n{}\n~~~\n"])
+def test_a_call_of_any_kind_behind_much_data_is_read_as_behind_little(unit: str, call: str) -> None:
+    few, many = unit * 3 + "\n" + call, unit * 1_500 + "\n" + call
+    near, far = parse(few, tools=[TOOL]), parse(many, tools=[TOOL])
+    assert [c.name for c in (*far.calls, *far.doubtful)] == ["ping"]
+    assert ([c.name for c in far.calls], far.issues) == ([c.name for c in near.calls], near.issues)
+    assert far == fed(many, 11)
 
 
 @pytest.mark.parametrize("name", [*BOUNDS, "mixture 4 in an XML value", *NAMES[5::800]])

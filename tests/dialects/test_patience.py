@@ -50,7 +50,7 @@ def test_an_object_that_names_a_tool_is_read_behind_many_that_could_not_be(order
     text = '{"id": "a", "arguments": {"host": "a"}, "x": }\n' * 3000 + "\nNow:\n{" + order + "}"
     parser = Parser(tools=TOOLS)
     parsed = fold(parser.whole(text))
-    assert parser._trial._is_spent
+    assert parser._trial._is_spent or parser._patience.is_worn
     assert [call.name for call in parsed.doubtful] == ["ping"]
     assert parsed == fed(text)
 

@@ -126,6 +126,19 @@ PAIRS: tuple[tuple[str, str], ...] = (
     ("</tool_call>", "\n"), ("<|", "|>"), ("<", ">"), ("a<b ", "a>b "), ("x = [1]\n", "y = {}\n"), ("[1] ", "(2) "),
     ("<tool_call>", "x"), ("<tool_call>\n", "words. "), ('"a": "b', '", '), ("{'a': ", '"b"}, '),
 )
+UNITS: tuple[str, ...] = (
+    '```json\n{"a": 1}\n```\n', "Action:\n```json\n", "````\n```json\n{}\n```\n````\n", "Look:\n```json\n{\n",
+    '```json\n{"name": "pong", "arguments": {"a": 1}}\n```\n', "```json\n[1, 2]\n```\n~~~\n{}\n~~~\n",
+    '<tool_ca\n<|to\n[TOOL_C\n{"na\nActio\n```js\n', "so\n```\nls -la\n```\nthen ", "> </tool_call></tool_call>",
+    "></tool_call>", "<|im_e </tool_cal <functio ", "27. x\n- y\n", '{"a": 1}\n{"b": [2]}\n', "\nWord: (x)\n",
+)
+"""Whole pieces of answers over and over: data in fences, halves of marks, lists."""
+LATE_CALLS: tuple[str, ...] = (
+    CALL, '{"name": "ping", "arguments": {"host": "a"}}', '{"arguments": {"host": "a"}, "name": "ping"}',
+    '```json\n{"name": "ping", "arguments": {"host": "a"}}\n```', "<ping><host>a</host></ping>", '[ping(host="a")]',
+    '```tool_code\nping(host="a")\n```', '{"n\\u0061me": "p\\u0069ng", "arguments": {"host": "a"}}',
+)
+"""Calls as they may stand behind all of that."""
 
 
 def generators() -> dict[str, Make]:
@@ -142,6 +155,9 @@ def generators() -> dict[str, Make]:
         made[f"{a!r} then {b!r}"] = alternating(a, b)
     for piece in dict.fromkeys((*NEAR, *own)):
         made[f"{piece!r} in words"] = prose_with(piece, 40)
+    for piece in UNITS:
+        for where in ("alone", "in reasoning", "in an XML value"):
+            made[f"{piece!r} {where}"] = repeated(piece, CONTEXTS[where])
     for seed in range(8):
         for where, before in CONTEXTS.items():
             pieces = (NEAR, own, NEAR + own, tuple(c for c in "<>[]{}()`~\"'\\\n ,:=x"))[seed % 4]

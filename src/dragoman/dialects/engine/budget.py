@@ -10,18 +10,22 @@ what would be found behind marks that nobody looked at may stand inside what the
 
 from __future__ import annotations
 
-MARKS = 2000
+MARKS = 5000
 """So many signs that any code holds are looked at in any message,"""
-EVERY = 4
-"""and one more for so many characters: prose full of code, links and lists has no more."""
+EVERY = 64
+"""and one more for so many characters: from `TRIED` on only those near a declared tool's name are."""
+TRIED = 500
+"""Behind so many signs, each of no use, those that prove little are looked at where a declared tool is named."""
 OPENERS = 600
 """So many marks that nobody writes in prose are looked at in any message, beside those of calls that run,"""
 CALLS = 1000
 """and so many calls that are read to their end (an API takes 128 at once),"""
 EVERY_OPENER = 8000
 """and one more of either for so many characters."""
+INSIDE = 16
+"""One of so many marks inside one quotation counts, and the first;"""
 BROKEN = 6
-"""A call that could not be read counts as so many of these more,"""
+"""a call that could not be read counts as so many of these more,"""
 REFUSED = 1
 """one that was read and will not run as so many,"""
 READ = 4
@@ -31,7 +35,7 @@ READ = 4
 class Patience:
     """What has been spent on one message: `marks` for signs that any code holds, `openers` for others, `calls`."""
 
-    __slots__ = ("_quotation", "calls", "marks", "openers")
+    __slots__ = ("_inside", "_quotation", "calls", "marks", "openers")
     marks: int
     openers: int
     calls: int
@@ -39,10 +43,12 @@ class Patience:
     def __init__(self) -> None:
         self.marks = self.openers = self.calls = 0
         self._quotation = -1
+        self._inside = 0
 
     def looked(self, quotation: int, *, light: bool) -> None:
-        """A mark was looked at, a `light` one stands in any prose; all inside one quotation (0: none) count once."""
-        if not quotation or quotation != self._quotation:
+        """A mark was looked at, a `light` one stands in any prose; inside one quotation (0: none) few count."""
+        self._inside = self._inside + 1 if quotation and quotation == self._quotation else 0
+        if self._inside % INSIDE == 0:
             if light:
                 self.marks += 1
             else:
@@ -67,6 +73,11 @@ class Patience:
     def read(self) -> None:
         """A candidate was read some way, and is none."""
         self.marks += READ
+
+    @property
+    def is_worn(self) -> bool:
+        """Were so many signs of no use that what proves little is looked at only near a name?"""
+        return self.marks > TRIED
 
     def is_over(self, at: int) -> bool:
         """Is the text behind this place not looked at any more?"""

@@ -11,7 +11,7 @@ import re
 from ...events import Event
 from ...late import late
 from ...lenient.reader import Broken, Cut
-from ...lenient.source import Need, Source
+from ...lenient.source import NO_LIMIT, Need, Source
 from ...types import IssueKind, Stop
 from ..judge.boxes import LIVE, MAX_SPAN, Standing, closes, lasts
 from ..judge.candidate import Draft
@@ -35,6 +35,8 @@ FENCE_LOOK = 24
 """So much of a fence tells that it holds no object."""
 MAX_VAIN = 20_000
 """So many characters that are quoted, and an eighth of what precedes, are read for calls to tell of, and hold none."""
+MAX_QUOTED = 64 * 1024
+"""One that is quoted is read so far."""
 MAX_NOTED = 1000
 """So many calls that are quoted are told of; they stand in the text, whether or not anybody says so."""
 MAX_TRIED = 30_000
@@ -315,11 +317,9 @@ class Trial(Damage):
                 continue
             depth = src.hold()
             attempt = Attempt(src, row, self.judge, _ignore, READERS)
-            try:
-                yield from attempt.run()
-            except (Mismatch, Broken, Cut):
+            if not (yield from self._reads(attempt, at + MAX_QUOTED)):
                 src.unwind(depth)
-                self._in_vain += src.at - at
+                self._in_vain += min(src.at - at, MAX_QUOTED)
                 src.rewind()
                 if attempt.drafts:
                     self._patience.broke()
@@ -330,6 +330,18 @@ class Trial(Damage):
                 if draft.refusal is None:
                     self.teller.left(draft, row, str(standing.quote))
             return
+
+    def _reads(self, attempt: Attempt, limit: int) -> Need[bool]:
+        """Can what stands here be read, and in so much of the text?"""
+        src = self.src
+        src.limit = limit
+        try:
+            yield from attempt.run()
+        except (Mismatch, Broken, Cut):
+            return False
+        finally:
+            src.limit = NO_LIMIT
+        return src.at <= limit
 
     # ── outcomes ─────────────────────────────────────────────────────────────
 

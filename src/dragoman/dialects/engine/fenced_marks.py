@@ -1,16 +1,22 @@
-"""Marks in a fence that mean nothing: behind many of them only the fence's end is looked for.
+"""Marks in what quotes, a fence or a line, that mean nothing: behind many of them only its end is looked for.
 
-Knows the number of a fence and what was told of it; reads no text.
-Contract: all that stands in a fence is quoted, so none of it runs, whoever looks; that a call is quoted there may not
+Knows the number of a fence, what was told of it, and what may end one.
+Contract: all that stands there is quoted, so none of it runs, whoever looks; that a call is quoted there may not
 be told of.
 """
 
 from __future__ import annotations
 
+from ...late import late
+from ...lenient.source import Need, Source
+from .emitter import Teller
 from .markers import Table, fenced_table
 
 MANY = 100
 """So many marks are looked at in one fence since something was told of it."""
+
+RUN = late(r"(?:`++|~++)[ \t\r]*+")
+"""A fence's marks, and the blanks behind them."""
 
 
 class FencedMarks:
@@ -22,10 +28,22 @@ class FencedMarks:
         self._marks = 0
 
     def is_full(self, fence: int, told: int) -> bool:
-        """A mark was text: in fence number `fence` (0: in none), up to where a call quoted there was `told` of."""
+        """A mark was text: in this quotation (0: in none), up to where a call quoted there was `told` of."""
         if not fence:
             return False
         if (fence, told) != self._told:
             self._told, self._marks = (fence, told), 0
         self._marks += 1
         return self._marks >= MANY
+
+    def may_close(self, src: Source) -> Need[bool]:
+        """Is what stands here, first on its line, all of the line?  With words behind it it opens or says something."""
+        while (end := RUN.match(src.buf, src.pos).end()) == len(src.buf) and not src.eof:  # type: ignore[union-attr]
+            yield
+        return end == len(src.buf) or src.buf[end] == "\n"
+
+
+def end_line(src: Source, teller: Teller) -> Need[None]:
+    """Tell the rest of a line on which nothing counts any more."""
+    if (yield from src.until(("\n",), lambda text: teller.say(text))):  # noqa: PLW0108 -- the teller's own is for text with marks
+        src.pos -= 1

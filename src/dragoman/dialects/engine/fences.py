@@ -84,6 +84,8 @@ class Fences:
         if not found:
             src.rewind()
             self._from = at
+            if may:
+                self._patience.read()
             if self._broke is not None:
                 name, why = self._broke
                 teller.emit(IssueReported(unreadable(slip_of(why), str(why), "", name, at)))

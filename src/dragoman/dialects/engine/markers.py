@@ -12,6 +12,7 @@ from functools import cached_property, lru_cache
 from ...late import late, late_call
 from ...lenient.source import prefixes_of
 from ...records import dataclass, field, field_names, replace
+from ..judge.declared import HEAD, WHOLE
 from ..reading.compiled import Form, Row
 from ..reading.named import leads
 from ..reading.segments import segmented
@@ -138,14 +139,22 @@ class Table(Marks):
     @cached_property
     def lead_signs(self) -> tuple[Anchored, ...]:
         """Searches that find together what `lead` finds in a text that has ended; none where any word may begin one."""
+        return self._signs_of(LOOK)
+
+    @cached_property
+    def sure_signs(self) -> tuple[Anchored, ...]:
+        """The same for a text full of what begins as marks do, and is none: they take long to compile."""
+        return self._signs_of(DEEP)
+
+    def _signs_of(self, look: int) -> tuple[Anchored, ...]:
         if any(before or not behind for before, behind in self.inline):
             return ()
         words = [Anchored(re.compile(f"(?i:{re.escape(b)})").search) for _, b in sorted(self.inline)]
         marks = self.every() - self.line
-        inside = {mark for mark in marks if LETTER.match(mark) or ("<" in mark[1:LOOK] and mark[0] != "<")}
+        inside = {mark for mark in marks if LETTER.match(mark) or ("<" in mark[1:look] and mark[0] != "<")}
         rests: dict[str, set[str]] = {}
         for mark in marks - inside:
-            rests.setdefault(mark[0], set()).add(mark[1:LOOK])
+            rests.setdefault(mark[0], set()).add(mark[1:look])
         return (*anchored({sign: soon(rest) for sign, rest in rests.items()}, inside), *words)
 
     @cached_property
@@ -163,8 +172,7 @@ class Table(Marks):
     @cached_property
     def signs(self) -> frozenset[str]:
         """The same, and in either case the first of what stands before declared names."""
-        named = {sign for before, _ in self.forms if before for sign in (before[0].lower(), before[0].upper())}
-        return self.heads | named
+        return self.heads | self.named_signs
 
     @cached_property
     def letters(self) -> frozenset[str]:
@@ -175,6 +183,21 @@ class Table(Marks):
     def opens(self) -> bool:
         """Is anything looked for where the message begins, and nowhere else?"""
         return bool(self.openings or self.opening_forms)
+
+    @cached_property
+    def deep(self) -> Table:
+        """The same table, whose leads on lines look further: for a text full of what begins as marks do."""
+        return _build(Marks(**{name: getattr(self, name) for name in field_names(Marks)}), SURE)
+
+    @cached_property
+    def named_signs(self) -> frozenset[str]:
+        """What stands before declared names begins with these, in either case."""
+        return frozenset(sign for before, _ in self.forms if before for sign in (before[0].lower(), before[0].upper()))
+
+    @cached_property
+    def first_words(self) -> frozenset[str]:
+        """What marks that are words begin with."""
+        return frozenset(mark[:HEAD] for mark in self.every() if mark[0].isalnum() or mark[0] in "_$@")
 
     @cached_property
     def opening_marks(self) -> tuple[str, ...]:
@@ -334,11 +357,25 @@ def bare_table(base: Table) -> Table:
     return found
 
 
+def narrow_table(base: Table) -> Table:
+    """The table of text in which no declared tool is named: what proves little by itself opens nothing there."""
+    found = base.derived.get(NARROW)
+    if found is None:
+        rows = {m: strong for m, rows in base.rows.items() if (strong := tuple(r for r in rows if r.strong))}
+        marks = Marks(**{name: getattr(base, name) for name in field_names(Marks)})
+        marks = replace(marks, rows=rows, forms={}, inline=frozenset(), openings={}, fences=NONE)
+        found = base.derived[NARROW] = _build(replace(marks, line=base.line & marks.every()), SURE)
+    return found
+
+
 def fenced_table(base: Table) -> Table:
     """The table in a fence in which nothing counts any more: it stops where a line begins with a fence's marks."""
     found = base.derived.get(FENCED)
     if found is None:
-        found = base.derived[FENCED] = _build(Marks(ends=frozenset(FENCES), line=frozenset(FENCES)))
+        made = _build(Marks(ends=frozenset(FENCES), line=frozenset(FENCES)))
+        runs = "|".join(f"{fence}{fence[0]}*+" for fence in FENCES)
+        closes = rf"(?:{runs})[ \t\r]*+(?:\n|\Z)|[{FENCE_SIGNS}]{{1,2}}\Z"
+        found = base.derived[FENCED] = replace(made, line_lead=late(_on_line(closes)), calm_source=_on_line(closes))
     return found
 
 
@@ -364,18 +401,33 @@ def _addressed(row: Row) -> Row:
     return weaker
 
 
+LOOK = 6
+"""How far is looked behind a character before it is taken for a marker's first: half of all words hold an `f` or an `h`."""
+
+
+NEAR = 3
+"""How far behind a sign where few places are looked at: in short texts, and where lines begin.  Half of a pattern is its
+last signs, and those of all marks take as long to compile as a page to read."""
+SURE, DEEP = 9, 16
+"""How far where many marks were looked at in vain: a fence of data is told there from one of calls.  And where many
+places were that begin as marks do."""
+WAIT = 24
+"""How far where the marker's first characters are waited for rather than read: a word of prose begins like a phrase."""
+
+
 ADDRESSED = ("addressed",)
 BARE = ("bare",)
 FENCED = ("fenced",)
+NARROW = ("narrow",)
 
 
-def _build(marks: Marks) -> Table:
+def _build(marks: Marks, near: int = NEAR) -> Table:
     every = marks.every()
     inside, letters = every - marks.line, frozenset(mark for mark in every if LETTER.match(mark))
     inline, at_line = _leads(inside), _leads(every & marks.line)
     named, lines = leads(tuple(marks.inline), line=False), leads(tuple(marks.forms.keys() - marks.inline), line=True)
-    anywhere = [*_begun(inside - letters, NEAR), *_begun(inside & letters), *named]
-    begun = [*_begun(every & marks.line, NEAR), *lines]
+    anywhere = [*_begun(inside - letters, near), *_begun(inside & letters, max(near, LOOK)), *named]
+    begun = [*_begun(every & marks.line, near), *lines]
     first = parted(begun)
     calm = _calm(marks)
     calm_first = parted(begun, {FENCE[0]: f"(?!{_plain_fence(every - calm, first)})"}) if calm else first
@@ -431,9 +483,21 @@ def openings(t: Table) -> re.Pattern[str]:
     return re.compile("|".join((*_begun(frozenset(t.rows), NEAR), *leads(tuple(t.forms), line=False))))
 
 
+LINE_BEGINS = r"\n[ \t\r]*+(?!\n)"
+
+
+@lru_cache(maxsize=64)
+def surely_on_line(lead: re.Pattern[str], begun: frozenset[str], heads: frozenset[str]) -> re.Pattern[str]:
+    """What `lead` finds on lines, but words that begin neither as marks do (`begun`) nor as declared names (`heads`)."""
+    words = begun | {head.rstrip(WHOLE) for head in heads}
+    known = "|".join(map(re.escape, sorted(words)))
+    may = rf"(?=[^\w$@]|[^\x00-\x7f]|(?i:{known or '(?!)'})|[\w$@][\w.:/$@-]?\\)"
+    return re.compile(lead.pattern.replace(LINE_BEGINS, LINE_BEGINS + may, 1))
+
+
 def _on_line(first: str) -> str:
     """A pattern for a line that begins with `first`."""
-    return rf"\n[ \t\r]*+(?!\n)(?={first})" if first else r"(?!)"
+    return rf"{LINE_BEGINS}(?={first})" if first else r"(?!)"
 
 
 def _folded(marks: Iterable[str]) -> frozenset[str]:
@@ -443,17 +507,6 @@ def _folded(marks: Iterable[str]) -> frozenset[str]:
 def _leads(markers: frozenset[str]) -> str:
     """The first characters of these markers, in either case, for a character class."""
     return re.escape("".join(sorted({c for m in markers for c in (m[0], m[0].upper())})))
-
-
-LOOK = 6
-"""How far is looked behind a character before it is taken for a marker's first: half of all words hold an `f` or an `h`."""
-
-
-NEAR = 3
-"""How far behind a sign where few places are looked at: in short texts, and where lines begin.  Half of a pattern is its
-last signs, and those of all marks take as long to compile as a page to read."""
-WAIT = 24
-"""How far where the marker's first characters are waited for rather than read: a word of prose begins like a phrase."""
 
 
 def _begun(markers: frozenset[str], look: int = LOOK, *, taken: bool = False) -> list[str]:

@@ -30,7 +30,7 @@ from .beginning import beginning, may_open
 from .budget import CALLS, MARKS, OPENERS, Patience
 from .candidates import Trial
 from .emitter import Judged, Teller
-from .fenced_marks import FencedMarks
+from .fenced_marks import FencedMarks, end_line
 from .fences import Fences
 from .lanes import MOST, NO_LANE, Lane, Lanes
 from .listening import Dialects, Tools, listening
@@ -88,7 +88,7 @@ class Parser:
         teller = self._teller = Teller(judge, ids or _default_id)
         patience = self._patience = Patience()
         trial = self._trial = Trial(src, table, judge, teller, patience, strict=strict, finish=finish_reason or "")
-        self._scanner = Scanner(src, teller, trial, names, table)
+        self._scanner = Scanner(src, teller, trial, names, table=table, patience=patience)
         self._reasoned = False
         self._closed, self._looks, self._begins = False, True, table.opens
         self._lane: Lane = NO_LANE
@@ -199,13 +199,14 @@ class Parser:
             if not marker:
                 return
             if self._scanner.table is not self._table and self._scanner.table is self._fenced.table:
-                self._scanner.table = self._table  # it may close the fence: look with all that listens
+                if (yield from self._fenced.may_close(src)):
+                    self._scanner.table = self._table  # look with all that listens
+                else:
+                    self._say_marker(marker)
                 continue
             quotation = 0
             if not (yield from self._handle(marker)):
-                if marker[0] not in FENCE_SIGNS and self._is_passed(marker):  # a fence may be the end of this one
-                    self._scanner.table = self._fenced.table
-                quotation = self._say_marker(marker)
+                quotation = yield from self._as_text(marker)
             if len(marker) == 1:
                 patience.marks += not self._trial.passed
             elif marker != FENCE and marker.casefold() not in self._table.calm:  # else it may have been passed
@@ -216,12 +217,24 @@ class Parser:
                 return
 
     def _is_passed(self, marker: str) -> bool:
-        """Does nothing count any more in the fence where this mark stands, while nothing waits?"""
+        """Does nothing count any more in the fence, or on the quoted line, where this stands, while nothing waits?"""
         teller = self._teller
         if len(marker) > 1 and not (teller.reasoning or teller.queue):
             teller.context.standing()
-        full = self._fenced.is_full(teller.context.fenced, self._trial.noted_to)
+        context = teller.context
+        full = self._fenced.is_full(context.fenced or context.quoted_line, self._trial.noted_to)
         return full and self._scanner.table is self._table and not teller.queue
+
+    def _as_text(self, marker: str) -> Need[int]:
+        """Tell the marker as text, and pass over what need not be looked at behind it; the number of its quotation."""
+        passed = marker[0] not in FENCE_SIGNS and self._is_passed(marker)  # a fence may be the end of this one
+        line = passed and self._teller.context.quoted_line
+        quotation = self._say_marker(marker)
+        if line:
+            yield from end_line(self._src, self._teller)
+        elif passed:
+            self._scanner.table = self._fenced.table
+        return quotation
 
     def _say_marker(self, marker: str) -> int:
         """The marker is text; the number of the quotation that it stands in (0: none)."""

@@ -8,28 +8,34 @@ however often the scanner is asked.
 from __future__ import annotations
 
 import re
-from functools import cached_property
+from functools import cached_property, partial
 
 from ...lenient.source import Need, Source, Tap
 from ..judge.declared import Declared
 from ..reading.compiled import Row
-from ..reading.named import UNDECIDED, begins_word, forms_at, opened
+from ..reading.named import PRINT_OPEN, UNDECIDED, begins_word, forms_at, opened
+from .budget import Patience
 from .candidates import Trial
 from .emitter import Teller
-from .markers import Table, glued
+from .markers import Table, glued, narrow_table, surely_on_line
+from .nearby import Nearby
 from .search import FEW, Lead
 from .torn import TornMarks
 
 NOWHERE = Lead(re.compile(r"(?!)"), one=True)
 """Before the first table is known."""
+PRINTS = 2 * PRINT_OPEN
+"""What may go on for longer than is looked at."""
 BLANK = re.compile(r"[ \t\r]*")
 
 
 class Scanner:
     """Looks for the markers of `table`; `named` is the rows whose opener with a declared name it found last."""
 
-    def __init__(self, src: Source, teller: Teller, trial: Trial, names: Declared, table: Table) -> None:
-        self._src, self._teller, self._trial, self._names = src, teller, trial, names
+    def __init__(
+        self, src: Source, teller: Teller, trial: Trial, names: Declared, *, table: Table, patience: Patience
+    ) -> None:
+        self._src, self._teller, self._trial, self._names, self._patience = src, teller, trial, names, patience
         self._has_names = names.some
         self.table = table
         self.named: tuple[Row, ...] = ()
@@ -42,13 +48,30 @@ class Scanner:
     def _torn(self) -> TornMarks:
         return TornMarks(self._src, self._teller, self._trial)
 
+    @cached_property
+    def _near(self) -> Nearby | None:
+        """Where declared tools are named; None where any name may be one, or an object may be an answer."""
+        judge = self._trial.judge
+        return None if judge.tools is None or judge.protocol else Nearby(self._src, self._names)
+
     def scan(self) -> Need[str]:
         """Tell text up to the next marker; the source stands at it.  "" at the end."""
         src, say = self._src, self._teller.say
         while True:
             t = self.table
-            start = src.pos
+            start, end = src.pos, -1
+            if self._patience.is_worn and self._near is not None and (t.rows or t.forms):
+                end = self._near.clear()
+                if end > start:
+                    t = narrow_table(t)
+                elif (end := self._near.ends()) < 0:
+                    yield
+                    continue
             cut, marker = self._next_marker(t)
+            if 0 <= end < len(src.buf) and end <= cut:
+                say(src.buf[start:end])
+                src.pos = end
+                continue
             if (
                 src.eof and (self._trial.finish or (not marker and start < len(src.buf)))
                 and self._torn.ends(t, start, cut, marker)
@@ -110,29 +133,41 @@ class Scanner:
         """Look for the markers of this table; for no plain fence where the text is all there and no candidate waits."""
         self._leads_of, self._calm, key = t, calm, id(t)
         if key not in self._leads:
-            inline = Lead(t.lead, one=True, signs=lambda: t.lead_signs, counts=self._counts_anywhere)
+            inline = Lead(
+                t.lead, one=True, signs=lambda: t.lead_signs, sure=lambda: t.sure_signs, counts=self._counts_anywhere,
+            )  # fmt: skip
             self._leads[key] = inline, {}
         self._inline, lines = self._leads[key]
         if calm not in lines:
-            lines[calm] = Lead(t.calm_lead if calm else t.line_lead, one=False, counts=self._counts)
+            lead = t.calm_lead if calm else t.line_lead
+            lines[calm] = Lead(lead, one=False, surely=partial(self._surely, t, calm=calm), counts=self._counts)
         self._at_line = lines[calm]
+
+    def _surely(self, t: Table, *, calm: bool) -> re.Pattern[str]:
+        """What finds lines of marks, and words that declared names begin with."""
+        lead = t.deep.calm_lead if calm else t.deep.line_lead
+        return surely_on_line(lead, t.first_words, self._names.first_words)
 
     def _counts_anywhere(self, buf: str, at: int) -> bool:
         """The same of a place within a line: most that begins like a mark goes on as none."""
         t = self.table
         if t.marker.match(buf, at) is not None:
             return True
-        return self._has_names and bool(forms_at(self._names, t.named_inline, buf, at, eof=True))
+        if not (t.named_inline and self._has_names):
+            return False
+        return buf.startswith(PRINTS, at) or bool(forms_at(self._names, t.named_inline, buf, at, eof=True))
 
     def _counts(self, buf: str, at: int) -> bool:
-        """May anything begin here, in a text that has ended?  Most words of code are no tool's name."""
+        """May anything begin here, where all is there that tells?  Most words of code are no tool's name."""
         sign = buf[at : at + 1]
         t = self.table
         if sign in t.weak and (found := t.marker.match(buf, at)) is not None and found.end() == at + 1:
             return not self._trial.passes(at)
-        if not sign.isascii() or sign in t.signs or begins_word(self._names, buf, at):
+        if not sign.isascii() or sign in t.named_signs or buf.startswith(PRINTS, at):
             return True
-        return sign in t.letters and t.marker.match(buf, at) is not None
+        if begins_word(self._names, buf, at):
+            return True
+        return (sign in t.heads or sign in t.letters) and t.marker.match(buf, at) is not None
 
     def _named_marker(self, t: Table, at: int, *, first: bool) -> str | None:
         """The opener with a declared name that stands here, "" for none; None where more text must tell."""

@@ -16,6 +16,10 @@ FEW = 400
 """So much text behind a place is looked through with it."""
 ASKED = 32
 """So many places are asked whether they count before one is told all the same: what stands before it may take all."""
+MARGIN = 420
+"""So much text tells of any place before it, unless it is words of a printed call."""
+VAIN = 500
+"""Of so many places that begin as marks do none was one: they are told apart by more of their signs then."""
 LONG = 1200
 """Where less text is left, one pattern finds all sooner than one for each sign."""
 
@@ -40,16 +44,19 @@ class Lead:
 
     A character class counts where it begins, a line's beginning where it ends.  `signs` find all that it finds, and
     perhaps more: each is one literal, which `re` looks for at ten times the speed of a choice.  They are made when a
-    long text asks for them.  Of a text that has ended only the places are told that `counts`,
-    and of those by one pattern only lines' beginnings.
+    long text asks for them.  `sure` find less of that, and `surely` less than the pattern, where much was in vain.
+    Where all is there that tells of a place, only those are told that `counts`, and of those by one pattern only lines'
+    beginnings.
     """
 
-    __slots__ = ("_counts", "_found", "_one", "_pattern", "_places", "_searched", "_signs")
+    __slots__ = ("_counts", "_found", "_one", "_pattern", "_places", "_searched", "_signs", "_sure", "_surely", "_vain")
 
     def __init__(
-        self, pattern: re.Pattern[str], *, one: bool, signs: Signs | None = None, counts: Counts | None = None
-    ) -> None:
+        self, pattern: re.Pattern[str], *, one: bool, signs: Signs | None = None, sure: Signs | None = None,
+        surely: Callable[[], re.Pattern[str]] | None = None, counts: Counts | None = None,
+    ) -> None:  # fmt: skip
         self._pattern, self._one, self._signs, self._counts = pattern, one, signs, counts
+        self._sure, self._surely, self._vain = sure, surely, 0
         self._found = self._searched = -1
         self._places: list[tuple[int, bool]] = []
 
@@ -64,15 +71,23 @@ class Lead:
             return found
         searched = self._searched - base
         begin = searched if searched > start else start
-        if self._signs is not None and src.eof and (self._places or size - begin > LONG) and (signs := self._signs()):
-            return self._by_signs(signs, src, begin)
+        far = size if src.eof else size - MARGIN
+        by_signs = far - begin > LONG or (src.eof and bool(self._places))
+        if by_signs and self._signs is not None and (signs := self._signs()):
+            found = self._by_signs(signs, src, begin, far)
+            if found < far or src.eof:
+                return found
+            begin = far
         end = size
         if within and src.eof and within + FEW < size:
             end = min(size, max(within + FEW, 2 * begin))
         match, counts, at = self._pattern.search(buf, begin, end), self._counts, size
         if match is not None:
             at = match.end()
-            while counts is not None and src.eof and not self._one and not counts(buf, at):
+            while counts is not None and at < far and not self._one and not counts(buf, at):
+                self._vain += 1
+                if self._vain == VAIN and self._surely is not None:
+                    self._pattern = self._surely()
                 match = self._pattern.search(buf, at, end)
                 if match is None:
                     break
@@ -88,8 +103,9 @@ class Lead:
         self._found = base + at
         return at
 
-    def _by_signs(self, signs: tuple[Anchored, ...], src: Source, start: int) -> int:
-        buf, base, size, counts = src.buf, src.base, len(src.buf), self._counts
+    def _by_signs(self, signs: tuple[Anchored, ...], src: Source, start: int, size: int) -> int:
+        """The same in the first `size` characters of the buffer, where nothing hangs on what is still to come."""
+        buf, base, counts = src.buf, src.base, self._counts
         places, left = self._places or self._begin(signs, src), ASKED
         while True:
             first = size
@@ -102,7 +118,7 @@ class Lead:
                     # twice as far each time, for it may be asked of every mark
                     end = first if 2 * begin <= first else min(size, 2 * begin)
                     sign = signs[n]
-                    mark = sign.search(buf, begin, end + sign.reach if sign.reach else size)
+                    mark = sign.search(buf, begin, end + sign.reach if sign.reach else len(buf))
                     at = -1 if mark is None else _place(sign, buf, begin, end, mark)
                     found = at >= 0
                     places[n] = base + (at if found else end), found
@@ -115,11 +131,15 @@ class Lead:
                 if not left or counts is None or counts(buf, first):
                     self._found = base + first
                     return first
+                self._vain += 1
+                if self._vain == VAIN and self._sure is not None:
+                    self._signs, self._places = self._sure, []
+                    return self._by_signs(self._sure(), src, first + 1, size)
             start = first + 1
 
     def _begin(self, signs: tuple[Anchored, ...], src: Source) -> list[tuple[int, bool]]:
         """No sign has been looked for; those that cannot be there need not be."""
-        buf, nowhere = src.buf, src.base + len(src.buf)
+        buf, nowhere = src.buf, src.base + len(src.buf) if src.eof else -1
         self._places = [(-1 if sign.wide in buf else nowhere, False) for sign in signs]
         return self._places
 
