@@ -26,6 +26,7 @@ from ..judge.declared import HEAD, Declared
 from ..reading.arguments import RawArguments, through
 from .emitter import Teller
 from .markers import Table, glued
+from .search import VAIN
 from .stops import LONG, Fate
 
 KNOWN, SHORT = 4096, 16
@@ -126,10 +127,11 @@ class TextLane(Lane):
     `_before` is what was told already of the line's beginning, where the lane began there.
     """
 
-    __slots__ = ("_before", "_fences", "_heads", "_stops", "_teller", "_words")
+    __slots__ = ("_before", "_fences", "_heads", "_left", "_names", "_stops", "_table", "_teller", "_words")
 
     def __init__(self, src: Source, teller: Teller, table: Table, names: Declared) -> None:
-        self._teller, self._stops = teller, table.stops
+        self._teller, self._stops, self._table, self._names = teller, table.stops, table, names
+        self._left = VAIN  # places that may still be looked at for nothing
         self._heads, self._words = names.heads, names.first_words
         self._fences = table.passing
         super().__init__(src, table.stops.search, TextDelta)
@@ -163,6 +165,9 @@ class TextLane(Lane):
                 found = search(text, 1)
         end = len(text)
         while found is not None:
+            self._left -= 1
+            if not self._left:
+                search = self._stop = self._table.surely_stops(self._names.told_heads)
             at, pos = found.span()
             kind = found.lastgroup
             if kind is None and pos == end and pos - at < LONG:

@@ -12,7 +12,7 @@ from functools import cached_property, lru_cache
 from ...late import late, late_call
 from ...lenient.source import prefixes_of
 from ...records import dataclass, field, field_names, replace
-from ..judge.declared import HEAD, WHOLE
+from ..judge.declared import HEAD
 from ..reading.compiled import Form, Row
 from ..reading.named import leads
 from ..reading.segments import segmented
@@ -21,7 +21,7 @@ from .choices import parted, so_far, soon
 from .marks_at import MarksAt
 from .passing import Passing
 from .search import Anchored, anchored
-from .stops import Stops
+from .stops import Search, Stops
 
 THINK: dict[str, tuple[str, ...]] = {
     "<think>": ("</think>",),
@@ -130,6 +130,7 @@ class Table(Marks):
     marker: MarksAt
     longest: int
     derived: dict[tuple[str, ...], Table] = field(default_factory=dict)
+    derived_searches: dict[frozenset[str], Search] = field(default_factory=dict)
 
     @cached_property
     def prefixes(self) -> frozenset[str]:
@@ -237,10 +238,23 @@ class Table(Marks):
     @cached_property
     def stops(self) -> Stops:
         """Finds both in running text.  Made when a stream first asks: whole texts never do."""
+        return self.stops_within(LOOK)
+
+    def stops_within(self, look: int) -> Stops:
+        """The same, by so many signs of each mark."""
         every = self.every()
         inline, line = every - self.line, every & self.line
-        begun = _begun(inline, taken=True), _begun(inline, WAIT, taken=True), _begun(line, taken=True)
+        begun = _begun(inline, look, taken=True), _begun(inline, WAIT, taken=True), _begun(line, look, taken=True)
         return Stops(*begun, frozenset(self.forms), self.inline)
+
+    def surely_stops(self, heads: frozenset[str]) -> Search:
+        """The same search for a text full of what begins as marks do; `heads` are how declared names begin."""
+        found = self.derived_searches.get(heads)
+        if found is None:
+            if len(self.derived_searches) >= MOST_SEARCHES:
+                self.derived_searches.clear()
+            found = self.derived_searches[heads] = self.stops_within(SURE).surely(heads)
+        return found
 
 
 
@@ -483,14 +497,15 @@ def openings(t: Table) -> re.Pattern[str]:
     return re.compile("|".join((*_begun(frozenset(t.rows), NEAR), *leads(tuple(t.forms), line=False))))
 
 
+MOST_SEARCHES = 16
+"""So many searches are remembered of one table, by how the declared names of a request begin."""
 LINE_BEGINS = r"\n[ \t\r]*+(?!\n)"
 
 
 @lru_cache(maxsize=64)
 def surely_on_line(lead: re.Pattern[str], begun: frozenset[str], heads: frozenset[str]) -> re.Pattern[str]:
     """What `lead` finds on lines, but words that begin neither as marks do (`begun`) nor as declared names (`heads`)."""
-    words = begun | {head.rstrip(WHOLE) for head in heads}
-    known = "|".join(map(re.escape, sorted(words)))
+    known = "|".join(map(re.escape, sorted(begun | heads)))
     may = rf"(?=[^\w$@]|[^\x00-\x7f]|(?i:{known or '(?!)'})|[\w$@][\w.:/$@-]?\\)"
     return re.compile(lead.pattern.replace(LINE_BEGINS, LINE_BEGINS + may, 1))
 

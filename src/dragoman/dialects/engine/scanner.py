@@ -146,7 +146,7 @@ class Scanner:
     def _surely(self, t: Table, *, calm: bool) -> re.Pattern[str]:
         """What finds lines of marks, and words that declared names begin with."""
         lead = t.deep.calm_lead if calm else t.deep.line_lead
-        return surely_on_line(lead, t.first_words, self._names.first_words)
+        return surely_on_line(lead, t.first_words, self._names.told_heads)
 
     def _counts_anywhere(self, buf: str, at: int) -> bool:
         """The same of a place within a line: most that begins like a mark goes on as none."""

@@ -15,8 +15,9 @@ from typing import TypeAlias
 
 from ..judge.declared import PRINT
 from ..reading.compiled import Form
-from ..reading.named import PRINTED, begins_name, leads
+from ..reading.named import PRINTED, SIGNS, begins_name, leads
 
+Search: TypeAlias = Callable[..., "re.Match[str] | None"]
 Match: TypeAlias = Callable[[str, int], re.Match[str] | None]
 """A pattern's own `match`."""
 LONG = 300
@@ -55,6 +56,8 @@ class Stops:
             "name": leads(tuple(within), line=False), "form": leads(tuple(lines - words), line=True),
             "word": leads(tuple(words), line=True, taken=True),
         }  # fmt: skip
+        befores = sorted({before for before, _ in lines - words})
+        self._befored = [(before, leads(((before, ""),), line=True)[0]) for before in befores]
         self._waiting: dict[str, list[str]] = {}
         for pattern in waiting:
             self._waiting.setdefault(pattern[1] if pattern[0] == "\\" else pattern[0], []).append(pattern)
@@ -77,7 +80,7 @@ class Stops:
         return "" in self._befores["name"]
 
     @cached_property
-    def search(self) -> Callable[..., re.Match[str] | None]:
+    def search(self) -> Search:
         """The next place that may matter; a line's end, with the blanks behind it, if the next line may begin one.
 
         What is found reaches to the text's end where more text must tell.  Letters come first in the pattern, for text
@@ -85,16 +88,19 @@ class Stops:
         """
         return self._pattern.search
 
+    def surely(self, heads: frozenset[str]) -> Search:
+        """The same where names that do not begin with one of `heads` are told from others at once."""
+        word = rf"(?i:{'|'.join(map(re.escape, sorted(heads))) or '(?!)'})|[\w$@][\w.\-:/$@]?(?:\Z|\\)|\Z"
+        forms = {
+            "name": self._forms["name"],
+            "form": [f"(?!{re.escape(b)}(?=[{SIGNS}])(?!{word})){p}" for b, p in self._befored],
+            "word": [f"(?={word}){pattern}" for pattern in self._forms["word"]],
+        }
+        return _pattern(self._inline, self._line, forms).search
+
     @cached_property
     def _pattern(self) -> re.Pattern[str]:
-        parts = sorted(self._inline, key=lambda part: not part[0].isalpha())
-        named = {kind: f"(?P<{kind}>{'|'.join(patterns)})" for kind, patterns in self._forms.items() if patterns}
-        parts += [named.pop("name")] if "name" in named else []
-        first = [f"(?P<line>{'|'.join(self._line)})"] if self._line else []
-        first += named.values()
-        if first:
-            parts.append(rf"\n[ \t\r]*(?:\Z|{'|'.join(first)})")
-        return re.compile("|".join(parts) or r"(?!)")
+        return _pattern(self._inline, self._line, self._forms)
 
     def fate(self, found: re.Match[str], text: str, heads: frozenset[str]) -> Fate:
         """What becomes of the place that `search` found in a text."""
@@ -135,6 +141,17 @@ class Stops:
         if known is not Fate.STOPS or len(text) - pos >= LONG:
             return known
         return Fate.STOPS if self._alone[kind](text[pos:] + END) else Fate.WAITS
+
+
+def _pattern(inline: Iterable[str], line: Iterable[str], forms: Mapping[str, Iterable[str]]) -> re.Pattern[str]:
+    parts = sorted(inline, key=lambda part: not part[0].isalpha())
+    named = {kind: f"(?P<{kind}>{'|'.join(patterns)})" for kind, patterns in forms.items() if patterns}
+    parts += [named.pop("name")] if "name" in named else []
+    first = [f"(?P<line>{'|'.join(line)})"] if line else []
+    first += named.values()
+    if first:
+        parts.append(rf"\n[ \t\r]*(?:\Z|{'|'.join(first)})")
+    return re.compile("|".join(parts) or r"(?!)")
 
 
 def _known(text: str, pos: int, befores: Iterable[str], heads: frozenset[str]) -> Fate:

@@ -188,6 +188,11 @@ class Declared(Mapping[str, Tool]):
         """The same of the words that a call may begin with which is written as a line of a program."""
         return self.heads | _heads((PRINT,)) if self._given else self.heads
 
+    @cached_property
+    def told_heads(self) -> frozenset[str]:
+        """Those of `first_words` that tell a word from others: whole heads, and names that are no longer."""
+        return frozenset(head.rstrip(WHOLE) for head in self.first_words if len(head) == HEAD or head[-1] == WHOLE)
+
     def _begins(self, folded: str) -> bool:
         at = bisect_left(self._sorted, folded)
         return at < len(self._sorted) and self._sorted[at].startswith(folded)
