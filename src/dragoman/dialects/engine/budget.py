@@ -74,11 +74,6 @@ class Patience:
         """A candidate was read some way, and is none."""
         self.marks += READ
 
-    @property
-    def is_worn(self) -> bool:
-        """Were so many signs of no use that what proves little is looked at only near a name?"""
-        return self.marks > TRIED
-
     def is_over(self, at: int) -> bool:
         """Is the text behind this place not looked at any more?"""
         more = at // EVERY_OPENER

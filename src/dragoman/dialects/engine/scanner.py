@@ -14,7 +14,7 @@ from ...lenient.source import Need, Source, Tap
 from ..judge.declared import Declared
 from ..reading.compiled import Row
 from ..reading.named import PRINT_OPEN, UNDECIDED, begins_word, forms_at, opened
-from .budget import Patience
+from .budget import TRIED, Patience
 from .candidates import Trial
 from .emitter import Teller
 from .markers import Table, glued, narrow_table, surely_on_line
@@ -26,6 +26,7 @@ NOWHERE = Lead(re.compile(r"(?!)"), one=True)
 """Before the first table is known."""
 PRINTS = 2 * PRINT_OPEN
 """What may go on for longer than is looked at."""
+PRINTS_SIZE = len(PRINTS)
 BLANK = re.compile(r"[ \t\r]*")
 
 
@@ -60,7 +61,7 @@ class Scanner:
         while True:
             t = self.table
             start, end = src.pos, -1
-            if self._patience.is_worn and self._near is not None and (t.rows or t.forms):
+            if self._patience.marks > TRIED and self._near is not None and (t.rows or t.forms):
                 end = self._near.clear()
                 if end > start:
                     t = narrow_table(t)
@@ -163,7 +164,7 @@ class Scanner:
         t = self.table
         if sign in t.weak and (found := t.marker.match(buf, at)) is not None and found.end() == at + 1:
             return not self._trial.passes(at)
-        if not sign.isascii() or sign in t.named_signs or buf.startswith(PRINTS, at):
+        if not sign.isascii() or sign in t.named_signs or buf[at : at + PRINTS_SIZE] == PRINTS:
             return True
         if begins_word(self._names, buf, at):
             return True

@@ -7,11 +7,12 @@ once, if nobody has put another name or schema into them since.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from functools import cached_property
-from operator import attrgetter, itemgetter
+from operator import attrgetter, itemgetter, methodcaller
 from typing import Any, TypeAlias
 
 from ...late import late
@@ -38,6 +39,9 @@ HEAD = 3
 """Characters of a name by which most words are told from it."""
 WHOLE = "\0"
 """Stands behind a shorter name."""
+CALL_WORD = late(r"[\w.:-](?:(?<=[<>=\"'].)[\w.:-]*+(?=[\"'>\s({<])|(?<![\w.:-].)[\w.:-]*+(?=\())", re.DOTALL)
+"""A word where calls have their tool's name: behind a mark, a quote or a sign, or before a parenthesis."""
+CALL_WORD_SIGNS = late(r"[\w.:-]+")
 SHORT_TAILS = tuple(first + second for first in ".:/" for second in ("", *".:/0123456789"))
 """What may be written behind a name that ends no word (`_clean`, and the end of a sentence)."""
 WORDS = 256
@@ -111,9 +115,22 @@ class Declared(Mapping[str, Tool]):
         told = set(words)
         return not (told.isdisjoint(self._given) and told.isdisjoint(self._spellings))
 
-    def may_stand_in(self, text: str) -> bool:
-        """May a declared name stand in `text`, spelt exactly?  Of many names it is not asked: that takes longer."""
-        return len(self) > FEW or any(name in text for name in self.written)
+    def called_in(self, text: str) -> list[str]:
+        """The declared names that are spelt exactly so where calls have them, in order, as often as they are.
+
+        Few names are looked for one by one: each is one literal, and a megabyte has a hundred thousand words.
+        """
+        if len(self.written) > FEW:
+            return self.named_in(CALL_WORD.findall(text))
+        found = [place for pattern in self._called for place in pattern.finditer(text)]
+        return self.named_in([place.group() for place in sorted(found, key=_start)])
+
+    @cached_property
+    def _called(self) -> list[re.Pattern[str]]:
+        """What finds each name where calls have theirs."""
+        names = [re.escape(name) for name in self.written if CALL_WORD_SIGNS.fullmatch(name)]
+        behind = r"(?=[\"'>\s({<])(?<=[<>=\"']{0})|(?=\()(?<![\w.:-]{0})"
+        return [re.compile(f"{name}(?:{behind.replace('{0}', name)})") for name in names]
 
     def named_in(self, words: Iterable[str]) -> list[str]:
         """The declared names that are spelt exactly so, as often as they are."""
@@ -199,6 +216,7 @@ class Declared(Mapping[str, Tool]):
 
 
 NO_TOOLS = Declared({})
+_start: Callable[[re.Match[str]], int] = methodcaller("start")
 
 
 def _heads(names: Iterable[str]) -> frozenset[str]:

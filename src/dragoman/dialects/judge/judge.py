@@ -36,8 +36,6 @@ WRAPPERS = frozenset({"arguments", "args", "parameters", "params", "input", "pro
 """Keys that models wrap the arguments in once more (malformations.md §3)."""
 
 TOOL_WORD = late(r"[\w.:-]+")
-CALL_WORD = late(r"[\w.:-](?:(?<=[<>=\"'].)[\w.:-]*+(?=[\"'>\s({<])|(?<![\w.:-].)[\w.:-]*+(?=\())", re.DOTALL)
-"""A word where calls have their tool's name: behind a mark, a quote or a sign, or before a parenthesis."""
 PLAIN_NAME = late(r"[\w@$][\w.\-/:@$ ]*")
 COUNTED = late(r"functions[._]?(?P<name>.+?)[:_]?\d+")
 """Kimi's ids, with their signs lost on the way through a client (malformations.md §6)."""
@@ -117,9 +115,9 @@ class Judge:
 
     def calls_named(self, text: str, known: Iterable[str]) -> tuple[str, ...]:
         """The declared tools whose names stand in `text` as a call's does, each once, but those of `known` calls."""
-        if self.tools is None or not self.tools.may_stand_in(text):
+        if self.tools is None:
             return ()
-        found = self.tools.named_in(CALL_WORD.findall(text))
+        found = self.tools.called_in(text)
         for name in known:
             if name in found:
                 found.remove(name)
