@@ -97,7 +97,7 @@ class Scanner:
             stands = self._stands(t, start, first=self._teller.line_start(""))
             if stands:
                 return start, stands
-        calm = src.eof and size - start > FEW and not self._teller.queue
+        calm = size - start > FEW and not self._teller.queue
         if t is not self._leads_of or calm is not self._calm:
             self._take_leads(t, calm)
         inline = self._inline.next(src, start)
