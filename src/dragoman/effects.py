@@ -414,6 +414,7 @@ async def arun(
                     size += len(reply)
                     if passed and on_step is not None:
                         await on_step(passed)
+                    reply, passed = None, b""  # a stream may wait for long
             elif on_step is not None:
                 await _tell(step, on_step)
     except StopIteration as done:
@@ -441,12 +442,12 @@ def relay(
     Without one of them, its kind passes as it is.  `at_once` is asked first of steps that come as a list: what it gives
     goes on in their place, None where `on_step` must look at each.
     """
-    resume: Callable[[Any], Any] = steps.send
     reply: Any = None
+    wrong: Exception | None = None
     try:
         while True:
-            step = resume(reply)
-            resume, reply = steps.send, None
+            step = steps.send(reply) if wrong is None else steps.throw(wrong)
+            reply = wrong = None
             if not isinstance(step, Effect):
                 if on_step is None:
                     yield step
@@ -460,7 +461,7 @@ def relay(
             try:
                 reply = (yield from perform(step)) if perform is not None else (yield step)
             except Exception as error:
-                resume, reply = steps.throw, error
+                wrong = error
     except StopIteration as done:
         return done.value  # type: ignore[no-any-return]
     finally:

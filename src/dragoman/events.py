@@ -215,6 +215,8 @@ class Assembler:
     `issues` and `doubtful` are those of the events so far.
     """
 
+    __slots__ = ("_calls", "_ended", "_kind", "_parts", "_run", "_started", "doubtful", "issues")
+
     def __init__(self) -> None:
         self._parts: list[Part | None] = []
         self._run: list[str] = []

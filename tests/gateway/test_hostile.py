@@ -537,6 +537,21 @@ def test_the_next_head_on_a_connection_is_waited_for_briefly() -> None:
     asyncio.run(go())
 
 
+def test_requests_sent_at_once_are_answered_in_their_order() -> None:
+    async def go() -> bytes:
+        async with connected() as (connection, wire):
+            paths = [b"/healthz", b"/nowhere", b"/api/version", b"/healthz"]
+            connection.data_received(b"".join(GET.replace(b"/healthz", path) + b"\r\n" for path in paths))
+            for _ in range(50):
+                await asyncio.sleep(0)
+            assert not connection.tasks
+            return wire.received
+
+    answers = asyncio.run(go()).split(b"HTTP/1.1 ")[1:]
+    assert [answer[:3] for answer in answers] == [b"200", b"404", b"200", b"200"]
+    assert b"version" in answers[2]
+
+
 def test_a_body_may_be_longer_than_a_head() -> None:
     async def go() -> bytes:
         _, body = request_of("openai_chat", text="x" * 300_000)

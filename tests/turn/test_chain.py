@@ -83,7 +83,7 @@ def test_the_course_changes_nothing(way: str) -> None:
 
 
 def test_it_changes_nothing_where_the_text_is_presumed_to_begin_in_reasoning() -> None:
-    asked = Request(model="deepseek-r1", messages=[Message("user", "Hello")], tools=TOOLS)
+    asked = Request(model="deepseek-r1", messages=(Message("user", "Hello"),), tools=tuple(TOOLS))
     route = Route(provider=COMPATIBLE["openai_chat"], base_url="http://127.0.0.1:1/v1")
     plan = compiled(asked, route, text=False, nonce="")
     assert plan.family.prefix(thinking=False)

@@ -88,6 +88,11 @@ class Exchange:
     `committed` is whether the head has been sent, `pings` whether comments may be sent while the provider is silent.
     """
 
+    __slots__ = (
+        "_accepted", "_body", "_config", "_front", "_ignored", "_missing", "_opening", "_options", "_record",
+        "_renamed", "_responses", "_services", "_streams", "_unsupported", "_whole_calls", "committed",
+    )  # fmt: skip
+
     committed: bool
 
     def __init__(
@@ -106,10 +111,10 @@ class Exchange:
         self._accepted: tuple[Request, Stamp] | None = None
         self._whole_calls = not services.config.stream_arguments
         self._streams = False
-        self._unsupported: list[str] = []
-        self._ignored: list[str] = []  # by what it was found out that the backend ignores tools
-        self._missing: list[str] = []  # servers the model does without
-        self._renamed: list[str] = []  # tools of servers that a tool of the client's took the name of
+        self._unsupported: Sequence[str] = ()
+        self._ignored: Sequence[str] = ()  # by what it was found out that the backend ignores tools
+        self._missing: Sequence[str] = ()  # servers the model does without
+        self._renamed: Sequence[str] = ()  # tools of servers that a tool of the client's took the name of
         self.committed = False
 
     @property
@@ -197,7 +202,7 @@ class Exchange:
     def _for_one(self, request: Request, attached: Attached) -> Request:
         """`request`, for one answer where server tools run between answers: one conversation goes on from there."""
         alone = one_choice(request) if any(attached.tools.values()) else request
-        self._unsupported += [field for field in request.extra if field not in alone.extra]
+        self._unsupported = [*self._unsupported, *(field for field in request.extra if field not in alone.extra)]
         return alone
 
     def _stand_ins(self, request: Request, routes: Sequence[Route]) -> frozenset[str]:
@@ -271,7 +276,7 @@ class Exchange:
         if self._front.refers and not request.messages and "prompt" not in request.extra:
             raise CodecError(NO_INPUT, "$.input", codec.name)
         if altered:
-            self._unsupported += unsupported_parameters(altered)
+            self._unsupported = [*self._unsupported, *unsupported_parameters(altered)]
         most = self._config.limits.tools
         if len(request.tools) > most:
             raise CodecError(MANY_TOOLS.format(tools=len(request.tools), most=most), "$.tools", codec.name)
@@ -387,8 +392,8 @@ class Exchange:
 
     def _note(self, issues: Sequence[Issue]) -> None:
         """Keep what of these the headers say."""
-        self._unsupported += unsupported_parameters(issues)
-        self._ignored += [issue.raw for issue in issues if issue.kind is IssueKind.TOOLS_IGNORED]
+        self._unsupported = [*self._unsupported, *unsupported_parameters(issues)]
+        self._ignored = [*self._ignored, *(issue.raw for issue in issues if issue.kind is IssueKind.TOOLS_IGNORED)]
 
     def _tools_header(self) -> dict[str, str]:
         """Which server tools ran."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 
 from ..codecs import CODECS
 from ..codecs.shared.frames import FrameKind
@@ -31,6 +32,11 @@ class Endpoint:
 
     path: str
     stream: bool | None = None
+
+
+@cache
+def _native(api: str) -> frozenset[str]:
+    return frozenset({api, *ALIKE.get(api, ())})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +64,7 @@ class Front:
     @property
     def native(self) -> frozenset[str]:
         """The APIs whose own fields of reasoning its clients can hold: its own, and what spells them alike."""
-        return frozenset({self.codec.name, *ALIKE.get(self.codec.name, ())})
+        return _native(self.codec.name)
 
     def heard(self, body: JsonObject, headers: Mapping[str, str]) -> JsonObject:
         """`body` with what its client says in headers."""

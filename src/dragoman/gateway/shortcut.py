@@ -20,7 +20,7 @@ from typing import Any
 
 from ..codecs.shared.frames import CUTS, Frame, FrameKind, writers
 from ..codecs.shared.spec import StreamEncoder
-from ..effects import Effect, Last, Machine, Read, Taken
+from ..effects import Effect, Last, Machine, Read, Take, Taken
 from ..events import CallDelta, Event, ReasoningDelta, TextDelta
 from ..jsontext import quoted
 
@@ -41,6 +41,11 @@ class Shortcut:
 
     `note` each event that goes out; `perform` each effect.  `flush` sends what stands in `pieces`, before any effect.
     """
+
+    __slots__ = (
+        "_again", "_came", "_edges", "_encoder", "_error", "_flush", "_frames", "_given", "_goes_on", "_index", "_kind",
+        "_pieces", "_queue", "_reply", "_sent", "_size", "_take", "_taken", "_told", "_write",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -64,6 +69,8 @@ class Shortcut:
         self._came: Event | None = None  # the last that came out since it began with what it was given
         self._reply: bytes | Exception | None = None  # what was read after what went around
         self._taken: Taken | None = None  # what the turn made of it
+        self._take: Take | None = None  # handles what goes on
+        self._edges: tuple[str, str] | None = None  # what is written around it
 
     def note(self, event: Event) -> bool:
         """An event goes out.  True: what it says went out before."""
@@ -124,32 +131,29 @@ class Shortcut:
             taken, self._taken = self._taken or effect.take(data), None
             self._queue = deque(taken.steps)
             self._error, self._goes_on = taken.error, taken.goes_on
+            del taken  # a stream may wait for long
             if not self._queue and not (self._goes_on and effect.within is None):
                 return self._next()
 
     def _passing(self, effect: Read) -> Read:
         """`effect`, to be performed again for each read that only goes on with what goes around."""
-        take, kind = effect.take, self._kind
-        assert take is not None
-        assert kind is not None
-        more, told, go_on, write = take.more, self._told, self._encoder.go_on, self._write
-        edges = self._encoder.edges(write)
-        begin, end = edges or ("", "")
+        self._take, self._edges = effect.take, self._encoder.edges(self._write)
+        return Read(take=effect.take, held=effect.held, passing=self._pass)
 
-        def passing(data: bytes) -> bytes | None:
-            if not data or type(data) is Last or self._size >= MOST:
-                return None
-            text = more(data, kind)
-            if not isinstance(text, str):
-                self._taken = text
-                return None
-            if not text:
-                return b""
-            told.append(text)
-            self._size += len(text)
-            return f"{begin}{quoted(text)}{end}".encode() if end else go_on((text,), write)
-
-        return Read(take=take, held=effect.held, passing=passing)
+    def _pass(self, data: bytes) -> bytes | None:
+        """What is written of a read that only goes on; None where the machines are to be told."""
+        if not data or type(data) is Last or self._size >= MOST:
+            return None
+        text = self._take.more(data, self._kind)  # type: ignore[union-attr, arg-type]  # there are both while it goes on
+        if not isinstance(text, str):
+            self._taken = text
+            return None
+        if not text:
+            return b""
+        self._told.append(text)
+        self._size += len(text)
+        edges = self._edges
+        return f"{edges[0]}{quoted(text)}{edges[1]}".encode() if edges else self._encoder.go_on((text,), self._write)
 
     def _late(self) -> bytes:
         reply, self._reply = self._reply, None

@@ -167,6 +167,8 @@ class AsyncPool:
 class AsyncPerformer:
     """Performs the effects of one machine, one at a time: `await perform(effect)`."""
 
+    __slots__ = ("_answer", "_cancel", "_held", "_observer", "_pool", "_tools", "_url")
+
     def __init__(self, pool: AsyncPool, cancel: Cancel | None = None, observer: ToolObserver | None = None) -> None:
         self._pool = pool
         self._cancel = cancel

@@ -69,6 +69,10 @@ class AnswerStream:
     What handles them is made for the first, and not at all for a whole answer that goes out as it is.
     """
 
+    __slots__ = (
+        "_assembler", "_course", "_handle", "_mint", "_noticed", "_passing", "_plan", "_whole", "begun", "spoke",
+    )  # fmt: skip
+
     begun: bool
     spoke: bool
 

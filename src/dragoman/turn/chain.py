@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import Protocol, TypeAlias
 
 from ..events import CallDelta, Event, ReasoningDelta, TextDelta
-from .running import NO_SIGNS, Handler
+from .running import Handler
 from .stream_parser import Search, TextCallStream
 
 Delta: TypeAlias = type[TextDelta] | type[ReasoningDelta]
@@ -28,7 +28,7 @@ class Course:
     came: Delta
     kind: Delta
 
-    def __init__(self, came: Delta, kind: Delta, signs: frozenset[str], search: Search, chain: Chain) -> None:
+    def __init__(self, came: Delta, kind: Delta, signs: str, search: Search, chain: Chain) -> None:
         self.came, self.kind, self._signs = came, kind, signs
         self._texts, self._stages = chain.texts, chain.stages
         self._feed, self._noted = search
@@ -110,10 +110,10 @@ class Chain:
 
     def course(self, came: Delta, kind: Delta) -> Course | None:
         """The course of such pieces, from here on; None where each must be handled."""
-        search, signs = self.texts.search(came, kind), NO_SIGNS
+        search, signs = self.texts.search(came, kind), ""
         for stage in self.stages:
             its = stage.signs(kind)
             if its is None:
                 return None
-            signs |= its
+            signs += its
         return None if search is None else Course(came, kind, signs, search, self)

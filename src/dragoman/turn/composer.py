@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 from itertools import count
 from typing import Any
@@ -67,7 +67,7 @@ class AnswerComposer:
         self._early = 0  # calls that went out as they came
         self._begun = 0  # calls of this answer that wait for its end
         self._behind: list[tuple[int, Event]] = []  # what came behind so many of them, and must stay there
-        self._known: set[str] = set()
+        self._known: Collection[str] = ()
 
     # ── what goes out ────────────────────────────────────────────────────────
 

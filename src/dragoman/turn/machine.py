@@ -125,6 +125,7 @@ def _read(plan: Plan, mint: Mint, answer: AnswerStream, tokens: Tokens) -> Machi
                 raise taken.error
             if type(reply) is Last:
                 break
+            del reply, taken  # a stream may wait for long
         yield from answer.take(source.close())
     finally:
         source.release()

@@ -28,11 +28,11 @@ from ..events import (
     Reclassified,
     TextDelta,
 )
-from .running import NO_SIGNS, Stage
+from .running import Stage
 
 WAITING = (TextDelta, IssueReported, CallDoubted, CallStarted, CallDelta, CallEnded, PartEnded)
 """What waits behind text that does; anything else shows that the text is over."""
-SIGNS = frozenset("{<")
+SIGNS = "{<"
 """One of these stands in whatever a mark begins with."""
 FIRST_LOOK = 256
 """Characters after which it is looked whether what waits can be a call at all; then at twice as many, and so on."""
@@ -40,6 +40,8 @@ FIRST_LOOK = 256
 
 class OverlookedText(Stage):
     """The events of one answer, which may name these tools."""
+
+    __slots__ = ("_context", "_held", "_left", "_look", "_size", "_start", "_stretches", "_tail", "_tools")
 
     def __init__(self, tools: Declared) -> None:
         self._tools = tools
@@ -53,11 +55,11 @@ class OverlookedText(Stage):
         """Would `text`, if it came next, go on at once?"""
         return not (self._held or self._start) and "{" not in text and "<" not in text
 
-    def signs(self, kind: type) -> frozenset[str] | None:
+    def signs(self, kind: type) -> str | None:
         """What a delta of this kind must not hold to go on at once; None where something waits."""
         if self._held or self._start:
             return None
-        return SIGNS if kind is TextDelta else NO_SIGNS
+        return SIGNS if kind is TextDelta else ""
 
     def handle(self, event: Event) -> list[Event]:
         """Handle `event`; its events come in order."""

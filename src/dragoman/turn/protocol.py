@@ -34,7 +34,7 @@ from ..events import (
 )
 from ..memo import names_of
 from ..types import Issue, IssueKind, Stop, Text, Tool
-from .running import NO_SIGNS, Stage
+from .running import Stage
 
 PROTOCOL = "json_protocol"
 MARK = r"[\"'“”‘’`]"
@@ -45,7 +45,7 @@ MAY_OPEN = re.compile(
 )
 SIGNS = re.compile(r"[\[{`]")
 """One of these stands wherever text may be protocol, or begin to be."""
-BEGINS = frozenset("{")
+BEGINS = "{"
 """This stands in what text may be protocol with, once there was other text."""
 OPENED = re.compile(r"`\w*\s*\Z")
 TAIL = 20
@@ -80,6 +80,11 @@ BESIDE = "an object of the JSON protocol stood beside a call; it is left out"
 
 class ProtocolAnswer(Stage):
     """The events of one answer, held to the protocol.  `tools` are those the answer may name."""
+
+    __slots__ = (
+        "_blank", "_breaches", "_called", "_doubted", "_final", "_kept", "_names", "_rest", "_scan", "_size", "_start",
+        "_stretches", "_strict", "_tail", "_told", "_tools", "_wrong",
+    )  # fmt: skip
 
     def __init__(self, tools: Sequence[Tool], *, told: bool, strict: bool = False) -> None:
         self._tools, self._told, self._strict = tools, told, told and strict
@@ -121,10 +126,10 @@ class ProtocolAnswer(Stage):
         """Would `text`, if it came next, go on at once?"""
         return not (self._kept or self._scan or self._start or self._blank) and "{" not in text
 
-    def signs(self, kind: type) -> frozenset[str] | None:
+    def signs(self, kind: type) -> str | None:
         """What a delta of this kind must not hold to go on at once; None where text may not."""
         if kind is not TextDelta:
-            return NO_SIGNS
+            return ""
         return BEGINS if self.passes("") else None
 
     # ── text as it comes ─────────────────────────────────────────────────────

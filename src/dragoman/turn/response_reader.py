@@ -100,6 +100,11 @@ class AnswerSource(Protocol):
 class Streamed:
     """An answer in frames."""
 
+    __slots__ = (
+        "_alike", "_between", "_cut", "_cuts", "_decoder", "_late", "_like", "_premature", "_reader", "_route", "_said",
+        "_silent", "_size", "_start", "_stopped", "_tries", "_understood", "is_open",
+    )  # fmt: skip
+
     is_open: bool
 
     def __init__(self, codec: Codec, ids: Ids, route: Route) -> None:
@@ -261,6 +266,7 @@ class Streamed:
     def _checked(self, events: list[Event]) -> list[Event]:
         if not self._understood:
             self._understood = any(map(_says_something, events))
+            self._start = self._start if not self._understood else b""
         if self._stopped and not self._premature:
             self._premature = any(map(_goes_on, events))
         return events

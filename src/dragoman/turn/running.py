@@ -11,13 +11,10 @@ BESIDE = frozenset({ReasoningDelta, CallDelta})
 """Events that go on as they are wherever an empty text would: where nothing waits."""
 
 
-NO_SIGNS: frozenset[str] = frozenset()
-
-
 class Handler(Protocol):
     """Handles the events of an answer in order."""
 
-    def signs(self, kind: type) -> frozenset[str] | None:
+    def signs(self, kind: type) -> str | None:
         """Deltas of this kind (text, reasoning) go on at once and as they are from here on, but for one that is empty
         or holds one of these; None where they may not."""
 
@@ -30,6 +27,8 @@ class Handler(Protocol):
 
 class Stage:
     """Handles the events of an answer in order; of a text that passes nothing but itself would come."""
+
+    __slots__ = ()
 
     def passes(self, text: str) -> bool:
         """Would `text`, if it came next, go on at once?  Asking changes nothing."""

@@ -34,7 +34,6 @@ UNSPECIFIC = frozenset({None, Stop.END, Stop.STOP_SEQUENCE})
 """Stops that say nothing about calls: many servers end an answer with calls by a plain `stop`."""
 
 DELTAS = frozenset({TextDelta, ReasoningDelta})
-JOINERS = frozenset(JOINER)
 GAVE_WAY = "a call of {name!r} stood in the text of an answer that made native calls; it was not run"
 IN_REASONING = "the call of {name!r} stood in reasoning; it was not run"
 
@@ -164,6 +163,11 @@ class TextCallStream:
     `parser` searches its text (None: text is text); `judge` gives what the events of native calls come to
     (`native_calls.py`); `native`: may native calls come?
     """
+
+    __slots__ = (
+        "_cut", "_fed", "_found", "_judge", "_native", "_parser", "_parted", "_pending", "_runnable", "_searched",
+        "_shown", "_text",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -363,9 +367,9 @@ class Restorer:
     def __init__(self) -> None:
         self._carry: dict[Any, str] = {}
 
-    def signs(self, kind: type) -> frozenset[str] | None:
+    def signs(self, kind: type) -> str | None:
         """What a delta must not hold to go on as it is; None where something waits."""
-        return None if self._carry else JOINERS
+        return None if self._carry else JOINER
 
     def went_out(self, text: str) -> None:
         """Text went out as it was: nothing is to be known of it."""

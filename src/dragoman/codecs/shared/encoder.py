@@ -57,6 +57,8 @@ _NOTHING: deque[Any] = deque(maxlen=0)
 class Sequencer:
     """Feed it events; it gives them back in an order for a wire."""
 
+    __slots__ = ("_calls", "_queue", "_whole")
+
     def __init__(self, *, whole: bool) -> None:
         self._whole = whole
         self._queue: deque[Event | _BufferedCall] = _NOTHING  # in most streams nothing ever waits

@@ -76,7 +76,7 @@ class Trial(Damage):
         self._may_tell: bool | None = False  # None: nobody has asked yet
         self._standing = LIVE
         self.invented = False
-        self.over: set[str] = set()
+        self.over: dict[str, None] = {}  # an empty set is three times as large
         self.noted_to = -1
         self._noted = 0
         self._in_vain = 0  # characters read in what quotes, for calls that were none

@@ -61,6 +61,11 @@ MOST = 1000
 class Teller(Waiting):
     """Collects the events of one message."""
 
+    __slots__ = (
+        "_again", "_doubted", "_doubts", "_fates", "_ids", "_made", "_ran", "_spoken_of", "_stretches", "_taken",
+        "count", "decisions", "live",
+    )  # fmt: skip
+
     count: int
     seen_call: bool
 

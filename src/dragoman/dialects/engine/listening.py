@@ -17,7 +17,7 @@ from ..judge.judge import Judge
 from ..judge.provenance import Provenance, ShownText
 from ..rows.table import ALL, resolve
 from ..spec import Dialect
-from .markers import Table, table
+from .markers import NONE, Table, table
 from .shown_calls import reads
 
 Tools: TypeAlias = Iterable[Tool | Mapping[str, Any]] | Declared | None
@@ -72,7 +72,7 @@ def _made(
     marks = table(rows, calls=known is None or known.some, asked=named, spoken=prompted)
     judge = Judge(
         known, shown=shown, strict=strict, asked_by_name=named, native=native, doubt=doubt,
-        asked=frozenset(row.name for row in resolve(prompted)) if prompted else frozenset[str](),
+        asked=frozenset(row.name for row in resolve(prompted)) if prompted else NONE,
         protocol=named and all(row.is_protocol for row in rows), habits=frozenset(confirmed),
     )  # fmt: skip
     return Listening(rows, marks, known if known is not None else NO_TOOLS, judge)

@@ -320,7 +320,7 @@ class Parser:
         if folded in t.unthink:
             return (yield from self._orphan(marker))
         if folded in t.finals:
-            self._trial.over.add(t.finals[folded])
+            self._trial.over[t.finals[folded]] = None
             return False
         if folded in t.quiet and not self._closes_text(folded) and not (yield from self._turns.is_spoken_of(marker)):
             self._turns.drop(marker)

@@ -25,6 +25,11 @@ FENCED = 3
 class ToldText:
     """What was told of one message, `queue` what waits to be, and where in it we stand."""
 
+    __slots__ = (
+        "_fresh", "_in_queue", "_prose_since_call", "_reasoning_tail", "_scanned_queue", "_scanned_to", "_since_left",
+        "_ticks", "_unclosed", "_visible", "context", "out", "queue", "reasoning", "results", "seen_call",
+    )  # fmt: skip
+
     context: Context
 
     def __init__(self) -> None:

@@ -26,6 +26,8 @@ STRAY = " \t\r\n.;`]"
 class Waiting(ToldText):
     """The text of one message with the candidates in it."""
 
+    __slots__ = ("judge",)
+
     def __init__(self, judge: Judge) -> None:
         super().__init__()
         self.judge = judge

@@ -42,6 +42,11 @@ FIELD = late(r"[ \t]*[*_]{0,2}[A-Z][\w /-]{0,30}[*_]{0,2}:[ \t*_]")
 class Lines:
     """A running reading of lines."""
 
+    __slots__ = (
+        "_blank", "_code", "_hunk", "_items", "_just", "_labelled", "_labels", "_listing", "_loose", "_piped",
+        "_scalar", "_sign", "_table", "_turned",
+    )  # fmt: skip
+
     def __init__(self) -> None:
         self._items: list[int] = []   # columns at which the text of the open list items begins
         self._blank = True            # the line before was blank

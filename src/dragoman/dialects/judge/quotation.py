@@ -94,6 +94,12 @@ Match: TypeAlias = Callable[[str, int], re.Match[str] | None]
 class Context:
     """A running reading of visible text; `any` says that there has been any visible character."""
 
+    __slots__ = (
+        "_any", "_blank", "_depth", "_element", "_fence", "_fence_line", "_head", "_indent", "_indented", "_known",
+        "_last", "_lines", "_marks", "_may_answer", "_new", "_outer", "_quotations", "_quote", "_run", "_size",
+        "_spans", "_stands", "_string", "_tail", "_words", "any",
+    )  # fmt: skip
+
     any: bool
 
     def __init__(self) -> None:

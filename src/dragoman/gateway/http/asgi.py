@@ -111,6 +111,11 @@ class _Watch:
     Most of what a short answer would cost is a task beside it, so nothing looks before the answer takes a moment.
     """
 
+    __slots__ = (
+        "_beside", "_cancelled", "_cancelling", "_exchange", "_job", "_keep_alive", "_loop", "_next", "_out", "_over",
+        "_receive", "_seconds", "late",
+    )  # fmt: skip
+
     def __init__(self, exchange: Exchange, receive: Receive, out: _Out, keep_alive: float, seconds: float) -> None:
         self._exchange, self._receive, self._out = exchange, receive, out
         self._keep_alive, self._seconds = keep_alive, seconds
@@ -161,6 +166,8 @@ class _Watch:
 
 class _Out:
     """The client's side of an exchange: messages in order, whoever sends them."""
+
+    __slots__ = ("_begun", "_clock", "_ended", "_giving", "_last", "_left", "_pinging", "_send", "_started", "loop")
 
     def __init__(self, send: Send) -> None:
         self._send = send
