@@ -96,7 +96,7 @@ def test_a_string_that_stands_in_another_place_is_not_taken_for_it() -> None:
 
 # ── several at once ──────────────────────────────────────────────────────────
 
-FLAT = st.one_of(st.integers(0, 99), TEXTS, st.fixed_dictionaries({"a": st.integers(0, 9), "b": TEXTS}), st.just({}))
+FLAT: st.SearchStrategy[Any] = st.one_of(st.integers(0, 99), TEXTS, st.fixed_dictionaries({"a": st.integers(0, 9), "b": TEXTS}), st.just({}))
 
 
 @given(st.lists(st.tuples(TEXTS, st.integers(0, 10**6), NOISE | FLAT), min_size=2, max_size=6), TEXTS, st.booleans())
@@ -150,7 +150,8 @@ GLUED = _frame("x").replace('"number": 0', '"number": {"a":"}'), _frame("x").rep
     ],
 )
 def test_any_other_run_is_read_frame_by_frame_from_there_on(frames: tuple[str, ...]) -> None:
-    for noise, usage in ((("number", "usage"), {"usage": {"a": 0}}), (("number",), {})):
+    cases: list[tuple[tuple[str, ...], dict[str, Any]]] = [(("number", "usage"), {"usage": {"a": 0}}), (("number",), {})]
+    for noise, usage in cases:
         alike = like_frame(_frame("one", **usage), "one", noise, _string)
         assert alike is not None
         assert _frames_of(alike, frames, alike.read_run("".join(frames), 0)) < 2
