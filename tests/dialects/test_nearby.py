@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
+from dragoman import Parser, parse
 from dragoman.dialects.engine.nearby import REACH, Nearby
+from dragoman.dialects.engine.parsed import fold
 from dragoman.dialects.judge.declared import declared
 from dragoman.lenient.source import Source
 from dragoman.types import Tool
@@ -48,3 +52,25 @@ def test_a_name_that_may_still_come_is_waited_for() -> None:
 
 def test_a_name_without_letters_is_near_everywhere() -> None:
     assert near(["_"], PROSE).clear() <= 0
+
+
+LONG = {"content": "def f():\n    pass\n" * 100, "path": "a.py"}
+LAST = {
+    "arguments": json.dumps({"arguments": LONG, "name": "write_file"}),
+    "another word for them": json.dumps({"tool_input": LONG, "tool_name": "write_file"}),
+    "in Python's quotes": repr({"args": LONG, "name": "write_file"}),
+    "without quotes": json.dumps({"parameters": LONG, "name": "write_file"}).replace('"parameters"', "parameters", 1),
+    "in a fence": f"```json\n{json.dumps({'arguments': LONG, 'name': 'write_file'})}\n```",
+}
+
+
+@pytest.mark.parametrize("before", ["{\"a\": 1}\n", "[1] see\n", "- {x}\n", "```js\nfoo({a: 1})\n```\n"])
+@pytest.mark.parametrize("call", LAST.values(), ids=LAST)
+@pytest.mark.parametrize("count", [1, 100])
+def test_a_call_that_names_its_tool_last_is_found_behind_many_marks(before: str, call: str, count: int) -> None:
+    tools = [Tool(name="write_file"), *(Tool(name=f"tool_{n}") for n in range(count - 1))]
+    text = f"{before * 600}\n\n{call}"
+    parser = Parser(tools=tools)
+    events = [event for at in range(0, len(text), 1000) for event in parser.feed(text[at : at + 1000])]
+    for parsed in (parse(text, tools=tools), fold(events + parser.close())):
+        assert [(one.name, dict(one.arguments)) for one in parsed.doubtful] == [("write_file", LONG)]

@@ -1,8 +1,9 @@
 """Where a declared tool is named next: behind many marks that meant nothing, only what stands near a name is read.
 
 A mark that proves little opens a call only if a declared tool's name follows, so where none does nobody has to look at
-it: a name is found by one search, where looking at a mark takes a hundred steps.  Knows declared names and a source;
-nothing of marks.
+it: a name is found by one search, where looking at a mark takes a hundred steps.  An object may name its tool behind
+its arguments, however long they are, so their key counts as a name.  Knows declared names and a source; nothing of
+marks.
 
 Contract: a place is clear or not by the text alone, never by the pieces it came in; no text is searched twice.
 """
@@ -22,6 +23,11 @@ REACH = 400
 FEW = 64
 """Of more names the words of a text are looked up: one pattern of all would try each at every place."""
 RUN = late(r"[^\W_]+")
+BEFORE = ("arguments", "args", "parameters", "params", "input", "thought")
+"""What an object may say at length before it names its tool: such a key stands for the name."""
+KEY = rf"(?<=[\"'])\w{{0,8}}?(?i:{'|'.join(BEFORE)})[\"']|(?<=\{{)\s{{0,8}}\w{{0,8}}?(?i:{'|'.join(BEFORE)})\s{{0,4}}:"
+"""One, from behind its first sign on: in quotes anywhere, or first in its object."""
+LONGEST_KEY = 22 + max(map(len, BEFORE))
 ESCAPED = r"\\u00[4-7]"
 """A letter as JSON may write one."""
 
@@ -88,13 +94,14 @@ def _make(names: Declared) -> Keys:
     """Of each name its longest word behind its namespace, in any case: signs between words are written in many ways."""
     tails = [name.rpartition(".")[2] or name for name in names.written]
     words = {max(RUN.findall(tail), key=len, default="").casefold() for tail in tails}
-    longest = max([len(ESCAPED), *map(len, words)])
+    longest = max([len(ESCAPED), LONGEST_KEY, *map(len, words)])
     if len(words) > FEW:
         whole = {"".join(RUN.findall(name)).casefold() for name in names.written}
-        return Keys(None, frozenset(words | whole), max(longest, *map(len, whole)))
+        return Keys(None, frozenset({*words, *whole, *BEFORE}), max(longest, *map(len, whole)))
     if "" in words:
         return Keys(re.compile(""), frozenset(), longest)
     firsts = sorted({word[0] for word in words})
     signs = "".join(either(sign).strip("[]") for sign in firsts)
     choice = "|".join(f"(?<={either(word[0])})(?i:{re.escape(word[1:])})" for word in sorted(words))
-    return Keys(re.compile(rf"[{signs}\\](?:{choice}|(?<=\\){ESCAPED[2:]})"), frozenset(), longest)
+    escaped = rf"(?<=\\){ESCAPED[2:]}"
+    return Keys(re.compile(rf"[{signs}\\\"'{{](?:{choice}|{KEY}|{escaped})"), frozenset(), longest)
