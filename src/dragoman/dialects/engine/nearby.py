@@ -2,8 +2,8 @@
 
 A mark that proves little opens a call only if a declared tool's name follows, so where none does nobody has to look at
 it: a name is found by one search, where looking at a mark takes a hundred steps.  An object may name its tool behind
-its arguments, however long they are, so their key counts as a name.  Knows declared names and a source; nothing of
-marks.
+its arguments, however long they are, so their key counts as a name where it comes first.  Knows declared names and a
+source; nothing of marks.
 
 Contract: a place is clear or not by the text alone, never by the pieces it came in; no text is searched twice.
 """
@@ -24,10 +24,12 @@ FEW = 64
 """Of more names the words of a text are looked up: one pattern of all would try each at every place."""
 RUN = late(r"[^\W_]+")
 BEFORE = ("arguments", "args", "parameters", "params", "input", "thought")
-"""What an object may say at length before it names its tool: such a key stands for the name."""
-KEY = rf"(?<=[\"'])\w{{0,8}}?(?i:{'|'.join(BEFORE)})[\"']|(?<=\{{)\s{{0,8}}\w{{0,8}}?(?i:{'|'.join(BEFORE)})\s{{0,4}}:"
-"""One, from behind its first sign on: in quotes anywhere, or first in its object."""
-LONGEST_KEY = 22 + max(map(len, BEFORE))
+"""What an object may say at length before it names its tool: where it begins with such a key, that stands for it."""
+KEY = rf"(?<=\{{)\s{{0,8}}[\"']?\w{{0,8}}?(?i:{'|'.join(BEFORE)})[\"']?\s{{0,4}}:"
+"""One, from behind its bracket on."""
+LONGEST_KEY = 24 + max(map(len, BEFORE))
+FIRST = late(r"\{\s{0,8}[\"']?(?:\w{1,8}_)?\Z")
+"""What stands before one."""
 ESCAPED = r"\\u00[4-7]"
 """A letter as JSON may write one."""
 
@@ -80,7 +82,11 @@ def _find(keys: Keys, text: str, start: int) -> int:
     if keys.pattern is not None:
         found = keys.pattern.search(text, start)
         return -1 if found is None else found.start()
-    return next((run.start() for run in RUN.finditer(text, start) if run.group().casefold() in keys.words), -1)
+    for run in RUN.finditer(text, start):
+        word, at = run.group().casefold(), run.start()
+        if word in keys.words or (word in BEFORE and FIRST.search(text, max(0, at - LONGEST_KEY), at) is not None):
+            return at
+    return -1
 
 
 def _keys(names: Declared) -> Keys:
@@ -97,11 +103,11 @@ def _make(names: Declared) -> Keys:
     longest = max([len(ESCAPED), LONGEST_KEY, *map(len, words)])
     if len(words) > FEW:
         whole = {"".join(RUN.findall(name)).casefold() for name in names.written}
-        return Keys(None, frozenset({*words, *whole, *BEFORE}), max(longest, *map(len, whole)))
+        return Keys(None, frozenset(words | whole), max(longest, *map(len, whole)))
     if "" in words:
         return Keys(re.compile(""), frozenset(), longest)
     firsts = sorted({word[0] for word in words})
     signs = "".join(either(sign).strip("[]") for sign in firsts)
     choice = "|".join(f"(?<={either(word[0])})(?i:{re.escape(word[1:])})" for word in sorted(words))
     escaped = rf"(?<=\\){ESCAPED[2:]}"
-    return Keys(re.compile(rf"[{signs}\\\"'{{](?:{choice}|{KEY}|{escaped})"), frozenset(), longest)
+    return Keys(re.compile(rf"[{signs}\\{{](?:{choice}|{KEY}|{escaped})"), frozenset(), longest)
