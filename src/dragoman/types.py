@@ -428,17 +428,7 @@ class Request:
 
     def with_messages(self, messages: tuple[Message, ...]) -> Request:
         """The request with other messages."""
-        return Request(
-            model=self.model,
-            messages=messages,
-            tools=self.tools,
-            tool_choice=self.tool_choice,
-            parallel=self.parallel,
-            sampling=self.sampling,
-            output_schema=self.output_schema,
-            stream=self.stream,
-            extra=self.extra,
-        )
+        return self.with_model(self.model, messages, self.tools)
 
     def with_model(self, model: str, messages: tuple[Message, ...], tools: tuple[Tool, ...]) -> Request:
         """The request to another model, with other messages and tools."""

@@ -57,7 +57,7 @@ class Alike:
 
     def read_run(self, text: str, at: int) -> tuple[Found, int] | None:
         """What the frames from `at` on say that are like it, in one: their strings joined, the fields as the last has
-        them; and where they end.  None where they are not plain, or fewer than two."""
+        them; and where they end.  None where they are not plain, or a single one."""
         first, last = self._first, self._last
         if not text.startswith(first, at):
             return None

@@ -377,7 +377,7 @@ def narrow_table(base: Table) -> Table:
     if found is None:
         rows = {m: strong for m, rows in base.rows.items() if (strong := tuple(r for r in rows if r.strong))}
         marks = Marks(**{name: getattr(base, name) for name in field_names(Marks)})
-        marks = replace(marks, rows=rows, forms={}, inline=frozenset(), openings={}, fences=NONE)
+        marks = replace(marks, rows=rows, forms={}, inline=frozenset(), openings={}, opening_forms={}, fences=NONE)
         found = base.derived[NARROW] = _build(replace(marks, line=base.line & marks.every()), SURE)
     return found
 

@@ -16,6 +16,7 @@ from typing import NamedTuple
 from ...late import late
 from ...lenient.source import Source
 from ..judge.declared import Declared
+from .overlooked import ARGUMENT_KEYS
 from .search import either
 
 REACH = 400
@@ -23,7 +24,7 @@ REACH = 400
 FEW = 64
 """Of more names the words of a text are looked up: one pattern of all would try each at every place."""
 RUN = late(r"[^\W_]+")
-BEFORE = ("arguments", "args", "parameters", "params", "input", "thought")
+BEFORE = (*ARGUMENT_KEYS, "thought")
 """What an object may say at length before it names its tool: where it begins with such a key, that stands for it."""
 KEY = rf"(?<=\{{)\s{{0,8}}[\"']?\w{{0,8}}?(?i:{'|'.join(BEFORE)})[\"']?\s{{0,4}}:"
 """One, from behind its bracket on."""
