@@ -108,7 +108,7 @@ def _complete(cls: type, options: Options) -> type:
     shared |= {"__dataclass_params__": options, "__replace__": replace}
     shared["__match_args__"] = tuple(name for name, f in fields.items() if f.init and not f.kw_only)
     if options.init:
-        shared["__init__"] = _init(cls, fields, options)
+        shared["__init__"] = _LateInit(cls, fields, options)
     if options.repr:
         shared["__repr__"] = _repr([name for name, f in fields.items() if f.repr])
     if options.eq:
@@ -201,6 +201,19 @@ def _slotted(cls: type, fields: Fields) -> type:
 
 
 _DROPPED = ("__dict__", "__weakref__")
+
+
+class _LateInit:
+    """A class's `__init__` until somebody asks for it: then it is compiled, and the class has it."""
+
+    def __init__(self, cls: type, fields: Fields, options: Options) -> None:
+        self._cls, self._fields, self._options = cls, fields, options
+
+    def __get__(self, one: Any, owner: type | None = None) -> Callable[..., None]:
+        made: Any = _init(self._cls, self._fields, self._options)
+        setattr(self._cls, "__init__", made)  # noqa: B010
+        found: Callable[..., None] = made.__get__(one, owner)
+        return found
 
 
 def _init(cls: type, fields: Fields, options: Options) -> Callable[..., None]:
