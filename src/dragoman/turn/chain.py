@@ -49,6 +49,8 @@ class Course:
             said = event.text
         for sign in self._signs:
             if sign in said:
+                if all(stage.passes(said) for stage in self._stages):
+                    break
                 return [self.kind(said)]
         if said:
             self._late.append(said)

@@ -53,10 +53,15 @@ class OverlookedText(Stage):
 
     def passes(self, text: str) -> bool:
         """Would `text`, if it came next, go on at once?"""
-        return not (self._held or self._start) and "{" not in text and "<" not in text
+        if self._held or self._start:
+            return False
+        if "{" not in text and "<" not in text:
+            return True
+        written = self._tools.written
+        return mark_at(text, written) < 0 and may_begin(text, written) == len(text)
 
     def signs(self, kind: type) -> str | None:
-        """What a delta of this kind must not hold to go on at once; None where something waits."""
+        """What a delta of this kind that does not pass holds; None where something waits."""
         if self._held or self._start:
             return None
         return SIGNS if kind is TextDelta else ""
@@ -83,7 +88,7 @@ class OverlookedText(Stage):
             self._held.append(TextDelta(text))
             self._size += len(text)
             return self._look_again() if self._size >= self._look else []
-        if self.passes(text) or not self._left:
+        if not self._left or not (self._start or "{" in text or "<" in text):
             return self._out(text)
         text, self._start = self._start + text, ""
         out: list[Event] = []

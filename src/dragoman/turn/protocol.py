@@ -43,6 +43,8 @@ OPENING = re.compile(r"(?:\A\s*`{1,3}\w*\s*(?=[\[{]))|\A\s*\[\s*(?=\{)|\{\s*(?=[
 MAY_OPEN = re.compile(
     r"\A\s{0,80}`{1,3}\w{0,12}\s{0,80}(?:\[\s{0,80})?\Z|\A\s{0,80}\[\s{0,80}\Z|\{\s{0,80}[\"'“‘]?\Z"
 )
+OBJECT = re.compile(r"\{\s*+(?:(?=[\"'“‘]?\w)|[\"'“‘]?\Z)")
+"""Where text may begin to be protocol, or stands at its end what may, once there was other text."""
 SIGNS = re.compile(r"[\[{`]")
 """One of these stands wherever text may be protocol, or begin to be."""
 BEGINS = "{"
@@ -124,10 +126,12 @@ class ProtocolAnswer(Stage):
 
     def passes(self, text: str) -> bool:
         """Would `text`, if it came next, go on at once?"""
-        return not (self._kept or self._scan or self._start or self._blank) and "{" not in text
+        if self._kept or self._scan or self._start or self._blank:
+            return False
+        return "{" not in text or OBJECT.search(text) is None
 
     def signs(self, kind: type) -> str | None:
-        """What a delta of this kind must not hold to go on at once; None where text may not."""
+        """What a delta of this kind that does not pass holds; None where none may."""
         if kind is not TextDelta:
             return ""
         return BEGINS if self.passes("") else None

@@ -15,8 +15,11 @@ class Handler(Protocol):
     """Handles the events of an answer in order."""
 
     def signs(self, kind: type) -> str | None:
-        """Deltas of this kind (text, reasoning) go on at once and as they are from here on, but for one that is empty
-        or holds one of these; None where they may not."""
+        """Deltas of this kind (text, reasoning) go on at once and as they are from here on, but for one that is empty,
+        or holds one of these and does not pass; None where they may not."""
+
+    def passes(self, text: str) -> bool:
+        """Would `text`, if it came next, go on at once and as it is?  Asking changes nothing."""
 
     def went_out(self, text: str) -> None:
         """Text went out so."""

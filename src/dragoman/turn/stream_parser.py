@@ -371,6 +371,10 @@ class Restorer:
         """What a delta must not hold to go on as it is; None where something waits."""
         return None if self._carry else JOINER
 
+    def passes(self, text: str) -> bool:
+        """Would `text`, if it came next, go on as it is?"""
+        return not self._carry and JOINER not in text
+
     def went_out(self, text: str) -> None:
         """Text went out as it was: nothing is to be known of it."""
 
