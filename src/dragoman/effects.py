@@ -15,6 +15,7 @@ iterator (`contextlib.aclosing`): that is Python's rule for asynchronous generat
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterable, Awaitable, Callable, Generator, Iterable, Mapping, Sequence
+from types import GeneratorType
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeAlias, TypeVar
 
 from .records import dataclass, field
@@ -294,9 +295,10 @@ class Outcome(Generic[T]):
             raise LookupError("the machine has not ended; listen to all its steps before asking for the outcome")
         return self._values[0]
 
-    def put(self, value: T) -> None:
+    def put(self, value: T) -> T:
         """The machine has returned `value`."""
         self._values = [value]
+        return value
 
 
 def drive(machine: Machine[T], perform: Perform, outcome: Outcome[T] | None = None) -> Generator[Any, None, T]:
@@ -308,10 +310,7 @@ def drive(machine: Machine[T], perform: Perform, outcome: Outcome[T] | None = No
             step = resume(reply)
             resume, reply = machine.send, None
             if not isinstance(step, Effect):
-                if type(step) is list:
-                    yield from step
-                else:
-                    yield step
+                yield from step if type(step) is list else (step,)
                 continue
             try:
                 reply = perform(step)
@@ -351,23 +350,19 @@ async def adrive(
 
 def run(machine: Machine[T], perform: Perform) -> T:
     """The outcome of `machine`, its steps passed over."""
-    steps = drive(machine, perform)
-    while True:
-        try:
-            next(steps)
-        except StopIteration as done:
-            value: T = done.value
-            return value
+    outcome = Outcome[T]()
+    for _ in drive(machine, perform, outcome):
+        pass
+    return outcome.value
 
 
 class Offload(Protocol):
     """Takes steps that may be long where nobody waits for them."""
 
     def are_long(self, reply: Any, passed: int = 0) -> bool:
-        """May the step be long that `reply` leads to, and those behind it?
+        """May the steps be long that `reply` leads to?
 
-        To be asked first, and of all bytes; `passed`: so many went by the machine since.
-        """
+        To be asked first, and of all bytes; `passed`: so many went by the machine since."""
 
     async def take(self, resume: Callable[[Any], Any], reply: Any) -> Any:
         """`resume(reply)`; raises what it raises, StopIteration as `Over`."""
@@ -420,7 +415,7 @@ async def arun(
     except StopIteration as done:
         return done.value  # type: ignore[no-any-return]
     except Over as over:
-        return _ended(over.done, None)
+        return over.done.value  # type: ignore[no-any-return]
     finally:
         machine.close()
         await perform(Close())
@@ -431,23 +426,26 @@ async def _tell(step: Any, on_step: Callable[[Any], Awaitable[object]]) -> None:
         await on_step(one)
 
 
-def relay(
+def relay(  # noqa: PLR0917
     steps: Machine[T],
     perform: Callable[[Effect], Machine[Any]] | None = None,
     on_step: Callable[[Any], Iterable[Any]] | None = None,
     at_once: Callable[[list[Any]], Sequence[Any] | None] | None = None,
+    then: Callable[[T], T | Machine[T]] | None = None,
+    failed: Callable[[Exception], Machine[T]] | None = None,
 ) -> Machine[T]:
-    """`steps` as a machine whose effects `perform` replies to whose steps `on_step` passes on; both give more steps.
+    """`steps` as a machine whose effects `perform` replies to, whose steps `on_step` passes on; both give more steps.
 
-    Without one of them, its kind passes as it is.  `at_once` is asked first of steps that come as a list: what it gives
-    goes on in their place, None where `on_step` must look at each.
+    Without one, its kind passes as it is.  `at_once` is asked first of steps in a list: what it gives goes on in their
+    place, None where `on_step` must look at each.  `then` makes of their outcome that of this machine, or a machine
+    that goes on from there; so does `failed` of an exception, or raises it.
     """
+    resume: Callable[[Any], Any] = steps.send
     reply: Any = None
-    wrong: Exception | None = None
     try:
         while True:
-            step = steps.send(reply) if wrong is None else steps.throw(wrong)
-            reply = wrong = None
+            step = resume(reply)
+            resume, reply = steps.send, None
             if not isinstance(step, Effect):
                 if on_step is None:
                     yield step
@@ -461,11 +459,17 @@ def relay(
             try:
                 reply = (yield from perform(step)) if perform is not None else (yield step)
             except Exception as error:
-                wrong = error
+                resume, reply = steps.throw, error
     except StopIteration as done:
-        return done.value  # type: ignore[no-any-return]
+        found: Any = done.value if then is None else then(done.value)
+    except Exception as error:
+        if failed is None:
+            raise
+        found = failed(error)
     finally:
         steps.close()
+    del steps, resume  # what goes on may last
+    return (yield from found) if type(found) is GeneratorType else found  # type: ignore[no-any-return]
 
 
 def _passed_on(steps: list[Any], on_step: Callable[[Any], Iterable[Any]]) -> Machine[None]:
@@ -489,12 +493,8 @@ def _passed_on(steps: list[Any], on_step: Callable[[Any], Iterable[Any]]) -> Mac
         yield made
 
 
-_AT_ONCE = frozenset({list, tuple})
-_BYTES = frozenset({bytes, Last})
+_AT_ONCE, _BYTES = frozenset({list, tuple}), frozenset({bytes, Last})
 
 
 def _ended(done: StopIteration, outcome: Outcome[T] | None) -> T:
-    value: T = done.value
-    if outcome is not None:
-        outcome.put(value)
-    return value
+    return done.value if outcome is None else outcome.put(done.value)

@@ -9,6 +9,7 @@ from .balance import Balance as Balance
 from .balance import Balancer as Balancer
 from .balance import Sharing as Sharing
 from .balance import Spread as Spread
+from .chain import Answered as Answered
 from .chain import ChainError as ChainError
 from .chain import Note as Note
 from .chain import RouteAsked as RouteAsked

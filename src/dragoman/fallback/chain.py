@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import StrEnum
-from itertools import count
-from typing import Any, TypeAlias
+from functools import partial
+from types import GeneratorType
+from typing import Any, TypeAlias, TypeVar
 
 from ..effects import Machine, Now, Sleep, relay
 from ..errors import ErrorKind, ProviderError, UsageError, without_frames
@@ -24,9 +25,11 @@ from ..turn.capabilities import Capabilities, Refusals
 from ..turn.machine import turn
 from ..turn.question import asked_about
 from ..types import Issue, IssueKind, Request, Response
-from .balance import Spread
+from .balance import Spread, Ticket
 from .failure_policy import TREATMENTS, Cooling, Rules
 from .health import Health, Place, place
+
+T = TypeVar("T")
 
 NO_ROUTES = "no routes to ask; give at least one"
 NO_TOOLS = "no route has native tools ({names}); allow tools told as text, or add a route that has them"
@@ -36,6 +39,9 @@ RESTS = "rests for {seconds:.0f} s after its last failure ({kind})"
 
 Note: TypeAlias = Callable[[Any], bool]
 """Takes steps that are no events: True for those that need not go on."""
+
+
+Answered: TypeAlias = Callable[[Route, Response], object]
 
 
 def _not_noted(_: Any) -> bool:
@@ -101,45 +107,23 @@ def chain(
     learned: Capabilities | None = None,
     rules: Rules = Rules(),  # noqa: B008
     *,
-    answered: Callable[[Route], object] | None = None,
+    answered: Answered | None = None,
     spread: Spread | None = None,
     note: Note | None = None,
 ) -> Machine[Response]:
     """Ask `routes` in order; yields the steps of this module and the events of the answer, returns it whole.
 
-    `answered` is told which of them gave it; `spread` puts those that do not rest into another order; steps that
-    `note` takes, which is told of all that are no events, are not yielded.
+    `answered` is told which of them gave it, and what; `spread` puts those that do not rest into another order; steps
+    that `note` takes, which is told of all that are no events, are not yielded.
     Raises ProviderError (`ChainError` where several routes failed), also after events; UsageError for no routes, or for
     one that cannot be asked.
     """
     if not routes:
         raise UsageError(NO_ROUTES)
-    attempts = _Attempts(request, health or Health(), learned or Capabilities(), rules, spread, note)
-    now = 0.0
+    attempts = _Attempts(request, health or Health(), learned or Capabilities(), rules, spread, note, answered)
     if health is None and len(routes) == 1:  # what it did before is not known, and nowhere else can be asked
-        queue = attempts.alone(routes)
-        skipped: list[RouteSkipped] = []
-    else:
-        now = yield Now()
-        queue, skipped = attempts.queue(routes, now)
-    yield from skipped
-    while queue:
-        route = queue.pop(0)
-        alone = not queue
-        asked = (
-            attempts.ask(route, now, alone=alone)
-            if spread is None
-            else attempts.ask_counted(spread, route, now, alone=alone)
-        )
-        answer = yield from asked
-        if isinstance(answer, Response):
-            if answered is not None:
-                answered(route)
-            return replace(answer, issues=(*attempts.issues, *answer.issues)) if attempts.issues else answer
-        queue = attempts.worth_asking(queue, answer.error)
-        yield from attempts.give_up(answer, Then.SWITCH if queue else Then.GIVE_UP)
-        now = yield Now()
-    raise attempts.verdict(now)
+        return attempts.only(routes[0])
+    return attempts.in_order(routes)
 
 
 def chaining(
@@ -166,28 +150,59 @@ class _Chaining:
         self._routes, self._how, self._spread = routes, (health, learned, rules), spread
         self._last: Route | None = None
 
-    def _answered(self, route: Route) -> None:
-        self._last = route
-
-    def ask(self, request: Request, note: Note | None = None) -> Machine[Response]:
-        """The answer to `request`."""
+    def ask(self, request: Request, note: Note | None = None, answered: Answered | None = None) -> Machine[Response]:
+        """The answer to `request`; `answered` is told of it too."""
         to = tuple(self._routes) if self._last is None or not asked_about(request) else (self._last,)
-        return chain(request, to, *self._how, answered=self._answered, spread=self._spread, note=note)
+
+        def told(route: Route, response: Response) -> None:
+            self._last = route
+            if answered is not None:
+                answered(route, response)
+
+        return chain(request, to, *self._how, answered=told, spread=self._spread, note=note)
 
 
 class _Attempts:
     """The attempts at one request."""
 
+    __slots__ = (
+        "_answered", "_began", "_failures", "_health", "_is_alone", "_is_only", "_last", "_learned", "_note_step",
+        "_places", "_request", "_rules", "_spread", "issues",
+    )  # fmt: skip
+
     def __init__(  # noqa: PLR0917
         self, request: Request, health: Health, learned: Capabilities, rules: Rules, spread: Spread | None = None,
-        note: Note | None = None,
+        note: Note | None = None, answered: Answered | None = None,
     ) -> None:  # fmt: skip
         self._request, self._health, self._learned, self._rules = request, health, learned, rules
-        self._spread, self._note_step = spread, note or _not_noted
+        self._spread, self._note_step, self._answered = spread, note or _not_noted, answered
         self._failures: list[RouteFailed] = []
         self._places: list[Place] = []
         self._last: Route
+        self._began = 0.0  # when this route was first asked
+        self._is_alone = self._is_only = False  # can nobody be asked after it, and could nobody before?
         self.issues: list[Issue] = []
+
+    def only(self, route: Route) -> Machine[Response]:
+        """Ask the only route.  Raises ProviderError where it cannot take the request's tools."""
+        self._is_only = True
+        (asked,) = map(self._native, self._fit((route,)))
+        return self._ask(asked, 0.0, alone=True)
+
+    def in_order(self, routes: Sequence[Route]) -> Machine[Response]:
+        """Ask `routes` in order until one answers."""
+        now: float = yield Now()
+        queue, skipped = self.queue(routes, now)
+        yield from skipped
+        while queue:
+            route = queue.pop(0)
+            answer = yield from self._ask(route, now, alone=not queue)
+            if isinstance(answer, Response):
+                return answer
+            queue = self.worth_asking(queue, answer.error)
+            yield from self.give_up(answer, Then.SWITCH if queue else Then.GIVE_UP)
+            now = yield Now()
+        raise self.verdict(now)
 
     # ── which routes ─────────────────────────────────────────────────────────
 
@@ -204,10 +219,6 @@ class _Attempts:
         if self._spread is not None:
             rested = self._spread.order(rested)
         return rested + [route for _, route in resting[:1]], unfit + [self._skip(*each) for each in resting[1:]]
-
-    def alone(self, routes: Sequence[Route]) -> list[Route]:
-        """The only route.  Raises ProviderError as `queue` does."""
-        return [*map(self._native, self._fit(routes))]
 
     def _fit(self, routes: Sequence[Route]) -> list[Route]:
         fit = [route for route in routes if self._takes_tools(route)]
@@ -257,49 +268,65 @@ class _Attempts:
 
     # ── one route ────────────────────────────────────────────────────────────
 
-    def ask_counted(
-        self, spread: Spread, route: Route, began: float, *, alone: bool
-    ) -> Machine[Response | RouteFailed]:
-        """As `ask`; meanwhile the request is in flight there."""
-        ticket = spread.enter(route)
-        try:
-            return (yield from self.ask(route, began, alone=alone))
-        finally:
-            ticket.leave()
-
-    def ask(self, route: Route, began: float, *, alone: bool) -> Machine[Response | RouteFailed]:
+    def _ask(self, route: Route, began: float, *, alone: bool) -> Machine[Any]:
         """Ask `route`, again where that helps; a failure before anything was said is returned, a later one raised.
 
-        `began`: the time now.
+        `began`: the time now; `alone`: can nobody be asked after it?  A route that is the only one returns no failure.
         """
-        where, self._last = self._place(route), route
-        self._places.append(where)
-        for attempt in count(1):
-            yield from self._noted(RouteAsked(where, attempt))
-            relayed = _RelayedTurn(self._note_step, whole=not self._request.stream)
-            try:
-                asked = turn(self._request, route, self._learned)
-                at_once = None if self._request.stream else relayed.wait
-                response = yield from relay(asked, on_step=relayed.pass_on, at_once=at_once)
-                if relayed.waiting:
-                    yield relayed.waiting
-            except ProviderError as error:
-                without_frames(error)  # it is kept, and this frame keeps it
-                wait = None if relayed.spoke else self._rules.wait(error, attempt, alone=alone)
-                failed = RouteFailed(where, attempt, error, Then.GIVE_UP if wait is None else Then.RETRY, wait or 0.0)
-            else:
-                self._health.answered(where)
-                return response
-            if wait is None:
-                now: float = yield Now()
-                self._note(route, failed, began, now)
-                if not relayed.spoke:
-                    return failed
-                yield from self._noted(failed)
-                raise failed.error
+        self._last, self._began, self._is_alone = route, began, alone
+        self._places.append(self._place(route))
+        asked = self._attempt(1)
+        return asked if self._spread is None else _counted(self._spread.enter(route), asked)
+
+    def _attempt(self, number: int) -> Machine[Any]:
+        """The `number`-th attempt at this route, and what follows from it."""
+        noted = self._noted(RouteAsked(self._places[-1], number))
+        relayed = _RelayedTurn(self._note_step, whole=not self._request.stream)
+        asked = relay(
+            turn(self._request, self._last, self._learned),
+            on_step=relayed.pass_on,
+            at_once=None if self._request.stream else relayed.wait,
+            then=partial(self._ended, relayed),
+            failed=partial(self._failed, relayed, number),
+        )
+        return _behind(noted, asked) if noted else asked
+
+    def _ended(self, relayed: _RelayedTurn, response: Response) -> Response | Machine[Response]:
+        """It answered; what waits of that goes out."""
+        self._health.answered(self._places[-1])
+        if self.issues:
+            response = replace(response, issues=(*self.issues, *response.issues))
+        if self._answered is not None:
+            self._answered(self._last, response)
+        return _behind(relayed.waiting, response) if relayed.waiting else response
+
+    def _failed(self, relayed: _RelayedTurn, number: int, error: Exception) -> Machine[Any]:
+        if not isinstance(error, ProviderError):
+            raise error
+        without_frames(error)  # it is kept
+        return self._go_on(relayed, number, error)
+
+    def _go_on(self, relayed: _RelayedTurn, number: int, error: ProviderError) -> Machine[Any]:
+        """What follows a failure."""
+        wait = None if relayed.spoke else self._rules.wait(error, number, alone=self._is_alone)
+        then = Then.GIVE_UP if wait is None else Then.RETRY
+        failed = RouteFailed(self._places[-1], number, error, then, wait or 0.0)
+        if wait is not None:
             yield from self._report(failed)
             yield Sleep(wait)
-        raise AssertionError("counting does not end")
+            return (yield from self._attempt(number + 1))
+        now: float = yield Now()
+        self._note(self._last, failed, self._began, now)
+        if relayed.spoke:
+            yield from self._noted(failed)
+            raise failed.error
+        return (yield from self._lost(failed)) if self._is_only else failed
+
+    def _lost(self, failed: RouteFailed) -> Machine[Any]:
+        """The only route was given up.  Raises why."""
+        yield from self.give_up(failed, Then.GIVE_UP)
+        now: float = yield Now()
+        raise self.verdict(now)
 
     def _note(self, route: Route, failed: RouteFailed, began: float, now: float) -> None:
         error = failed.error
@@ -333,6 +360,20 @@ class _Attempts:
             return self._failures[0].error
         rests = [self._health.rests(where, now) for where in self._places]
         return ChainError(self._failures, min(rests) or None)
+
+
+def _behind(steps: Sequence[Any], then: Any) -> Machine[Any]:
+    """`steps`, and behind them the machine `then`; or the value that it is."""
+    yield steps if type(steps) is list else [*steps]
+    return (yield from then) if type(then) is GeneratorType else then
+
+
+def _counted(ticket: Ticket, asked: Machine[T]) -> Machine[T]:
+    """`asked`; meanwhile the request is in flight there."""
+    try:
+        return (yield from asked)
+    finally:
+        ticket.leave()
 
 
 @memoize(CONSTANTS)

@@ -59,12 +59,11 @@ class Compaction(Exchange):
         request, _ = unsealed(self._front.codec.decode_request({**fields, "input": [*items]}), self._record.key)
         return request
 
-    def _serve(self) -> Machine[None]:
+    def _serve(self) -> Machine[Machine[None] | None]:
         _, routes = yield from self._admitted()
         if all(ENDPOINT in route.provider.endpoints for route in routes):
-            yield from self._ask_natively(self._decoded(self._items), routes)
-        else:
-            yield from super()._serve()
+            return self._ask_natively(self._decoded(self._items), routes)
+        return (yield from super()._serve())
 
     def _attached(self, request: Request, kinds: Collection[str]) -> Machine[Attached]:
         """No tools."""

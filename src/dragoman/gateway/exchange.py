@@ -135,7 +135,9 @@ class Exchange:
     def steps(self) -> Machine[None]:
         """Serve; yields effects, a `Head` and bytes.  An exception that is our bug is answered, and raised."""
         try:
-            yield from self._serve()
+            answering = yield from self._serve()
+            if answering is not None:
+                yield from answering
         except DragomanError as error:
             without_frames(error)  # the record keeps it
             yield from self.fail(error)
@@ -170,7 +172,8 @@ class Exchange:
     def _stamp(self, request: Request, name: str, now: float) -> Stamp:
         return Stamp(id=name, created=int(now), model=request.model, fields=self._opening.fields)
 
-    def _serve(self) -> Machine[None]:
+    def _serve(self) -> Machine[Machine[None] | None]:
+        """What answers; None where it is answered."""
         request, routes = yield from self._admitted()
         if self._accepted is not None:
             stamp = self._accepted[1]
@@ -194,10 +197,7 @@ class Exchange:
             ask = self._with_tools(sure, attached, demand)
             steps = reask(request, ask, budget, whole_calls=self._whole_calls, quiet=not request.stream)
         self._streams = request.stream
-        try:
-            yield from self._stream(steps, request, stamp) if request.stream else self._whole(steps, request, stamp)
-        finally:
-            steps.close()
+        return self._stream(steps, request, stamp) if request.stream else self._whole(steps, request, stamp)
 
     def _for_one(self, request: Request, attached: Attached) -> Request:
         """`request`, for one answer where server tools run between answers: one conversation goes on from there."""

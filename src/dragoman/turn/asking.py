@@ -51,10 +51,17 @@ FAILED = "the model was to be asked whether it meant the call of {name!r}, and t
 
 def asking(ask: Ask, budget: Budget) -> Ask:
     """`ask`, whose answers hold no call in doubt as long as `budget` lasts, and none in the JSON protocol after it."""
-    return lambda request: _Asking(request, ask, budget).run()
+
+    def asked(request: Request) -> Machine[Response]:
+        one = _Asking(request, ask, budget)
+        return relay(ask(request), on_step=one.first, at_once=one.pass_on, then=one.ended)
+
+    return asked
 
 
 class _Asking:
+    __slots__ = ("_ask", "_budget", "_calls", "_held", "_joined", "_passed", "_request")
+
     def __init__(self, request: Request, ask: Ask, budget: Budget) -> None:
         self._request, self._ask, self._budget = request, ask, budget
         self._held: list[Event] = []
@@ -62,11 +69,11 @@ class _Asking:
         self._passed: list[Event] = []  # what went out; of most answers nobody asks what that was
         self._joined = 0  # of it, neighbouring texts are one up to here
 
-    def run(self) -> Machine[Response]:
-        """The one answer."""
-        response = yield from relay(self._ask(self._request), on_step=self._first, at_once=self._pass)
-        if not self._held:
-            return response
+    def ended(self, response: Response) -> Response | Machine[Response]:
+        """The one answer: itself where nothing of it was held back."""
+        return self._settled(response) if self._held else response
+
+    def _settled(self, response: Response) -> Machine[Response]:
         doubted = [event for event in self._held if isinstance(event, CallDoubted)]
         if not _can_ask(response, doubted) or not self._budget.take():
             return (yield from self._tell(response, _Verdict(unsure=True)))
@@ -92,7 +99,7 @@ class _Asking:
         usage = last.usage + answer.usage if last.usage is not None and answer.usage is not None else last.usage
         return replace(last, usage=usage, issues=(*answer.issues, *last.issues)), agrees(answer)
 
-    def _pass(self, steps: list[Any]) -> list[Any] | None:
+    def pass_on(self, steps: list[Any]) -> list[Any] | None:
         """The steps as they are, where they are nothing but events and none is in doubt."""
         if self._held or not EVENTS.issuperset(map(type, steps)) or any(map(_is_doubtful, steps)):
             return None
@@ -103,7 +110,7 @@ class _Asking:
             self._joined = len(self._passed)
         return steps
 
-    def _first(self, step: Any) -> Iterable[Any]:
+    def first(self, step: Any) -> Iterable[Any]:
         """What of the answer in question may go out now."""
         if type(step) not in EVENTS:
             return (step,)

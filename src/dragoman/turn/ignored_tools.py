@@ -78,19 +78,32 @@ UNCLEAR = "asked for them, it gave no answer that says anything; it is left in p
 
 def heeded(request: Request, route: Route, learned: Capabilities, ask: AskOn) -> Machine[Response]:
     """`ask` on `route`, its tools in text where it ignores them; yields the events of one answer, returns it whole."""
-    watched = _is_watched(request, route, learned)
-    return _heeded(request, route, learned, ask) if watched else ask(request, route, ())
-
-
-def _heeded(request: Request, route: Route, learned: Capabilities, ask: AskOn) -> Machine[Response]:
+    if not _is_watched(request, route, learned):
+        return ask(request, route, ())
     finding = learned.support.of(route.root(), request.model)
-    if finding.until and (yield Now()) >= finding.until:
-        finding = UNKNOWN
+    if finding.until:
+        return _until(finding, request, route, learned, ask)
+    return _heeding(finding, request, route, learned, ask)
+
+
+def _until(finding: Finding, request: Request, route: Route, learned: Capabilities, ask: AskOn) -> Machine[Response]:
+    """The same where what was found out holds for a time."""
+    now: float = yield Now()
+    return (yield from _heeding(UNKNOWN if now >= finding.until else finding, request, route, learned, ask))
+
+
+def _heeding(
+    finding: Finding, request: Request, route: Route, learned: Capabilities, ask: AskOn
+) -> Machine[Response]:
     if finding.support is Support.IGNORED:
-        return (yield from ask(request, _in_text(route), [_ignored(route, request, finding.why)]))
-    if finding.support in {Support.READ, Support.CLEARED} or asked_about(request):
-        return (yield from ask(request, route, ()))
-    return (yield from _Watched(request, route, learned, ask, suspected=finding.support is Support.SUSPECTED).run())
+        return ask(request, _in_text(route), [_ignored(route, request, finding.why)])
+    if finding.support in _LEFT_ALONE or asked_about(request):
+        return ask(request, route, ())
+    watched = _Watched(request, route, learned, ask, suspected=finding.support is Support.SUSPECTED)
+    return relay(ask(request, route, ()), on_step=watched.pass_on, at_once=watched.pass_all, then=watched.ended)
+
+
+_LEFT_ALONE = frozenset({Support.READ, Support.CLEARED})
 
 
 def _is_watched(request: Request, route: Route, learned: Capabilities) -> bool:
@@ -118,6 +131,8 @@ def _in_text(route: Route) -> Route:
 class _Watched:
     """One request to a model of which nothing is sure."""
 
+    __slots__ = ("_ask", "_events", "_learned", "_request", "_route", "_suspected", "_usage")
+
     def __init__(
         self, request: Request, route: Route, learned: Capabilities, ask: AskOn, *, suspected: bool
     ) -> None:
@@ -126,21 +141,18 @@ class _Watched:
         self._events: list[Event] = []  # what waits of the first answer: of a streamed one its end
         self._usage: Usage | None = None  # of what was asked besides
 
-    def run(self) -> Machine[Response]:
+    def ended(self, first: Response) -> Response | Machine[Response]:
         """The answer, with what follows from it."""
-        first = yield from relay(
-            self._ask(self._request, self._route, ()), on_step=self._pass_on, at_once=self._pass_all
-        )
         if any(call.report is None or call.report.tier is Tier.NATIVE for call in first.calls):
             self._note(Finding(Support.READ))
         doubt = _doubt(self._request, first)
         if not doubt:
-            return (yield from self._stands(first))
+            return self._stands(first) if self._events else first
         if doubt == COUNTS and not self._suspected:
-            return (yield from self._try_text(first))
-        return (yield from self._try_canary(first))
+            return self._try_text(first)
+        return self._try_canary(first)
 
-    def _pass_all(self, steps: list[Any]) -> Sequence[Any] | None:
+    def pass_all(self, steps: list[Any]) -> Sequence[Any] | None:
         """The same of several; None where they are not of one kind."""
         kinds = {*map(type, steps)}
         if not EVENTS.issuperset(kinds):
@@ -150,7 +162,7 @@ class _Watched:
         self._events += steps
         return ()
 
-    def _pass_on(self, step: Any) -> Iterable[Any]:
+    def pass_on(self, step: Any) -> Iterable[Any]:
         """A whole answer waits until it stands; of a streamed one its end does."""
         if type(step) not in EVENTS or (self._request.stream and type(step) is not Ended):
             return (step,)

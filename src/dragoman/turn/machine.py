@@ -62,11 +62,8 @@ def turn(request: Request, route: Route, learned: Capabilities | None = None) ->
     issues = (*route.issues, *unsound, *repaired.issues)
 
     def ask(asked: Request, to: Route, told: Sequence[Issue]) -> Machine[Response]:
-        left = MOST_REFUSALS
         noticed = (*issues, *told) if asked is request else told
-        while (response := (yield from _ask(asked, to, learned, noticed, weaken=left > 0))) is None:
-            left -= 1
-        return response
+        return _ask(asked, to, learned, noticed, MOST_REFUSALS)
 
     response = yield from heeded(request, route, learned, ask)
     if about := asked_about(request):
@@ -76,11 +73,12 @@ def turn(request: Request, route: Route, learned: Capabilities | None = None) ->
 
 
 def _ask(
-    request: Request, route: Route, learned: Capabilities, issues: Sequence[Issue], *, weaken: bool
-) -> Machine[Response | None]:
-    """One attempt.  With `weaken`, None where it was refused for what the next one, by what is learnt, goes without."""
+    request: Request, route: Route, learned: Capabilities, issues: Sequence[Issue], left: int
+) -> Machine[Response]:
+    """One attempt; where it is refused for what the next one, by what is learnt, goes without, up to `left` more."""
     base: str = yield NewId("call_")
-    plan = yield from _planned(request, route, learned)
+    nonce: str = (yield NewId())[:NONCE_LENGTH] if route.nonce else ""
+    plan = _planned(request, route, learned, nonce)
 
     def mint(letter: str) -> Ids:
         return f"{base}{letter}{{}}".format
@@ -93,23 +91,24 @@ def _ask(
         if error.status == UNAUTHORISED:
             learned.tokens.drop(route)
         written = refused_generation(error) if plan.asked.tools and not answer.spoke else ""
-        refused = None if written or answer.begun or not weaken else refused_by(error, plan)
+        refused = None if written or answer.begun or not left else refused_by(error, plan)
         if refused:
             learned.note(route, request.model, refused)
-            return None
-        if not written:
+        elif not written:
             raise without_secrets(error, route) from error.__cause__
+    if refused:
+        del plan, answer
+        return (yield from _ask(request, route, learned, issues, left - 1))
     yield from answer.take(salvaged(written, mint("n")))
     return answer.response()
 
 
-def _planned(request: Request, route: Route, learned: Capabilities) -> Machine[Plan]:
+def _planned(request: Request, route: Route, learned: Capabilities, nonce: str) -> Plan:
     """The plan, by what was learnt about the model; tools go in text where it takes no others."""
-    refused = learned.refused(route, request.model)
-    text = route.mode is Tools.TEXT or (route.mode is Tools.BOTH and refused.tools)
-    nonce: str = (yield NewId()) if text and route.nonce else ""
+    refused, mode = learned.refused(route, request.model), route.mode
+    text = mode is Tools.TEXT or (mode is Tools.BOTH and refused.tools)
     known = learned.confirmed(route, request.model) if request.tools else frozenset[str]()
-    return compiled(request, route, text=text, nonce=nonce[:NONCE_LENGTH], refused=refused, habits=known)
+    return compiled(request, route, text=text, nonce=nonce if text else "", refused=refused, habits=known)
 
 
 def _read(plan: Plan, mint: Mint, answer: AnswerStream, tokens: Tokens) -> Machine[None]:

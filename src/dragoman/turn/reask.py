@@ -100,16 +100,26 @@ def reask(
     checked here.  `quiet` yields no events: nobody listens, and the answer is what is returned.  Raises ProviderError
     as `ask` does, and for a demand that was never met.
     """
-    emitted = _unheard_all if quiet else _as_they_come
     budget = reasks if isinstance(reasks, Budget) else Budget(reasks)
     answer = GoodAnswer(request, whole_calls=whole_calls)
+
+    def ended(response: Response) -> Response | Machine[Response]:
+        if quiet:
+            if (as_it_is := answer.is_good(response)) is not None:
+                return as_it_is
+            answer.catch_up()
+        return _made_good(request, ask, budget, answer, response, _unheard_all if quiet else _as_they_come)
+
     if quiet:
-        response = yield from relay(ask(request), on_step=answer.note_step, at_once=answer.note_steps)
-        if (as_it_is := answer.is_good(response)) is not None:
-            return as_it_is
-        answer.catch_up()
-    else:
-        response = yield from relay(ask(request), on_step=answer.stream)
+        return relay(ask(request), on_step=answer.note_step, at_once=answer.note_steps, then=ended)
+    return relay(ask(request), on_step=answer.stream, then=ended)
+
+
+def _made_good(  # noqa: PLR0917
+    request: Request, ask: Ask, budget: Budget, answer: GoodAnswer, response: Response,
+    emitted: Callable[[Iterator[Event]], Iterable[Event]],
+) -> Machine[Response]:  # fmt: skip
+    """What follows the first answer, `response`."""
     yield from emitted(answer.take_first(response))
     asked = request
     while answer.errors and not _is_excused(request, response):

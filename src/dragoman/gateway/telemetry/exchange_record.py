@@ -18,7 +18,7 @@ from typing import Any, Protocol
 from ...conversation.session_key import Session, session_of
 from ...effects import Machine
 from ...errors import DragomanError, ProviderError
-from ...fallback import Note, Place, RouteAsked, RouteFailed
+from ...fallback import Answered, Note, Place, RouteAsked, RouteFailed
 from ...loop.steps import ToolEnded, ToolStarted
 from ...memo import per_object
 from ...server_tools.machine import ServerToolsRan
@@ -244,20 +244,20 @@ class ExchangeRecord:
 
     # ── upstream attempts ────────────────────────────────────────────────────
 
-    def watch(self, ask: Callable[[Request, Note], Machine[Response]]) -> Ask:
-        """`ask`, a chain that notes its steps, with every attempt written down."""
+    def watch(self, ask: Callable[[Request, Note, Answered], Machine[Response]]) -> Ask:
+        """`ask`, a chain that notes its steps, with every attempt written down.
+
+        What failed and is asked again counts as no answer that was wrong.
+        """
         count = 0
 
-        def asked(request: Request) -> Machine[Response]:
+        def answered(_: object, response: Response) -> None:
             nonlocal count
-            reask, count = count - len(self.server_tools), count + 1
-            try:
-                response = yield from ask(request, partial(self._note_step, request, reask))
-            except ProviderError:
-                count -= 1  # it is asked again for what failed, not for what was wrong with an answer
-                raise
+            count += 1
             self._end(self.attempts[-1], response)
-            return response
+
+        def asked(request: Request) -> Machine[Response]:
+            return ask(request, partial(self._note_step, request, count - len(self.server_tools)), answered)
 
         return asked
 
