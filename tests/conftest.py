@@ -8,6 +8,8 @@ looks for new ones, and `--examples 50` for fifty times as many.
 
 from __future__ import annotations
 
+import gc
+import os
 from collections.abc import Iterator
 from typing import Any
 
@@ -15,11 +17,15 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.support import sampling
+from tests.support.places import TESTS
 
 UNHURRIED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("searching", UNHURRIED)
 settings.register_profile("unhurried", UNHURRIED, derandomize=True)
 settings.load_profile("unhurried")
+
+os.environ.setdefault("SSL_CERT_DIR", str(TESTS))
+"""Nobody is trusted: reading whom this machine trusts would take more time than the request of a test, each time a client is made."""
 
 LEFT_OUT = pytest.StashKey[int]()
 
@@ -31,6 +37,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.stash[LEFT_OUT] = 0
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """Make the tests without looking for garbage, and look for none among them afterwards: they last as long as the run."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+        gc.freeze()
 
 
 @pytest.hookimpl(wrapper=True)

@@ -6,8 +6,7 @@ import ast
 import os
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
-from functools import cache
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 import pytest
@@ -89,23 +88,15 @@ def sources() -> dict[str, str]:
 def imports(modules: Mapping[str, str], packages: set[str]) -> Iterator[Import]:
     """Every import of every module; names taken out of a package are followed to the module they are."""
     for module, source in modules.items():
-        yield from _imports(module, tree(source), modules, packages, inside=False)
-
-
-@cache
-def tree(source: str) -> ast.Module:
-    """A module's tree, parsed once for all tests."""
-    return ast.parse(source)
+        yield from _imports(module, ast.parse(source), modules, packages, inside=False)
 
 
 def _imports(
     module: str, node: ast.AST, modules: Mapping[str, str], packages: set[str], *, inside: bool, typing: bool = False
 ) -> Iterator[Import]:
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, ast.expr):  # holds no statement
-            continue
+    for child in _statements(node):
         function = inside or isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef)
-        unseen = typing or (isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING")
+        unseen = typing or (isinstance(child, ast.If) and getattr(child.test, "id", "") == "TYPE_CHECKING")
         if isinstance(child, ast.Import):
             yield from (Import(module, alias.name, child.lineno, inside, typing) for alias in child.names)
         elif isinstance(child, ast.ImportFrom):
@@ -116,6 +107,12 @@ def _imports(
                 yield Import(module, found, child.lineno, inside, typing)
         else:
             yield from _imports(module, child, modules, packages, inside=function, typing=unseen)
+
+
+def _statements(node: ast.AST) -> Iterator[ast.AST]:
+    """The statements right inside a module or a statement, and what else holds such; expressions hold none."""
+    for block in ("body", "handlers", "cases", "orelse", "finalbody"):
+        yield from getattr(node, block, ())
 
 
 def _base(module: str, node: ast.ImportFrom, packages: set[str]) -> str:
@@ -160,8 +157,9 @@ def is_ours(target: str) -> bool:
 def wrongs(modules: Mapping[str, str]) -> list[str]:
     """Every breach of the layers, in words that say what to do."""
     unplaced = [f"{m}: not in FLOORS; place {room(m)!r} there" for m in modules if floor_of(m) < 0]
-    found = [wrong for each in imports(modules, packages_of(modules)) if (wrong := _wrong(each))]
-    circle = cycle(modules)
+    imported = list(imports(modules, packages_of(modules)))
+    found = [wrong for each in imported if (wrong := _wrong(each))]
+    circle = cycle(modules, imported)
     return unplaced + found + ([f"import cycle: {' -> '.join(circle)}; move what they share down"] if circle else [])
 
 
@@ -207,10 +205,10 @@ def _foreign(it: Import) -> str:
     return ""
 
 
-def cycle(modules: Mapping[str, str]) -> list[str]:
+def cycle(modules: Mapping[str, str], imported: Iterable[Import]) -> list[str]:
     """One circle of modules that import each other while being imported; the public face does not count."""
     edges: dict[str, set[str]] = {m: set() for m in modules}
-    for it in imports(modules, packages_of(modules)):
+    for it in imported:
         if it.target in edges and not it.inside and NAME not in (it.module, it.target):
             edges[it.module].add(it.target)
     done: set[str] = set()
@@ -239,7 +237,7 @@ def test_the_package_keeps_its_layers() -> None:
 
 
 def test_every_module_says_what_it_is_in_its_first_line() -> None:
-    assert [m for m, source in sources().items() if not ast.get_docstring(tree(source))] == []
+    assert [m for m, source in sources().items() if not ast.get_docstring(ast.parse(source))] == []
 
 
 def test_no_room_stands_on_two_floors() -> None:

@@ -120,7 +120,7 @@ def test_a_module_that_is_first_needed_in_the_box_is_read_and_nothing_of_it_is_k
     ("target", "value", "why"),
     [
         ("hog", {"bytes": 1 << 30}, "megabytes|MB"),
-        ("spin", {"on": 1}, "seconds"),
+        pytest.param("spin", {"on": 1}, "seconds", marks=pytest.mark.slow),  # the wall clock's seconds are shown by less
         ("shout", {"characters": 5_000_000}, "too long"),
         ("break_down", {"now": 1}, "broke down"),
     ],
