@@ -1,7 +1,8 @@
 """Where in the visible text we stand: live, or inside something that quotes.
 
 Follows Markdown, HTML, LaTeX, JSON and diffs as far as they decide that (judge-rules.md, boxes).  What quotes is in
-`boxes.py`, what whole lines tell in `lines.py`.  This module does not know about calls or dialects.
+`boxes.py`, what closes it in `closing.py`, what whole lines tell in `lines.py`.  This module does not know about calls
+or dialects.
 
 Contract: `add` takes the visible text in order, in any pieces; `standing` says how the place just after it stands.
 Each character is looked at once.
@@ -10,13 +11,11 @@ Each character is looked at once.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from functools import lru_cache
 from itertools import accumulate
-from typing import TypeAlias
 
 from ...late import late
 from .boxes import ELEMENTS, END, FIRST_LETTERS, LIVE, MARKS, VERBATIM, Quote, Standing
+from .closing import element, fence_closers, mark, spelt
 from .flat_lines import cut, flat, telling
 from .lines import HEAD, Lines
 from .paragraphs import Paragraphs, Passed
@@ -40,9 +39,6 @@ TOKEN = late(
     re.IGNORECASE,
 )
 """Each begins with a literal that has no case: so `re` skips what begins none at the speed of C."""
-CLOSED = late(r"\\(?:verb|lstinline)\*?(.).*\1")
-TIGHT = frozenset({'"', "”", "»", "‘", "‚"})
-"""Marks that open only behind white space or a bracket."""
 TAIL = late(
     rf"(?:[\"{SIGNS}]\s?|`+|~+|<[!/]?[\w-]{{0,10}}[^>\n]{{0,80}}|-{{1,2}}|\]{{1,2}}|\\\w{{0,12}}\*?\{{?\w{{0,12}}\*?|&\w{{0,5}}"
     r"|\[\w{0,4}|\n[ \t\r]*)\Z"
@@ -81,14 +77,9 @@ ANSWER_WHOLE = r'"(?:[^"\\\n]++|\\.|\n(?![ \t\r]*\n))*+"'
 ANSWER_VALUES = late(rf"(?:[\s\d,:.+\-eEtrufalsn]++|[{{}}\[\]]++|{ANSWER_WHOLE})*+", re.DOTALL)
 ANSWER_OTHERS = late(rf"[^{{}}\[\]\"]++|{ANSWER_WHOLE}", re.DOTALL)
 STEPS = {"{": 1, "[": 1, "}": -1, "]": -1}
-LONG_RUN = 9
-"""From so many signs on a run is spelt by their number: compiling one of a megabyte takes a second."""
 PLAIN = frozenset("{}()0123456789")
 """Signs that a line may begin with, beside letters, and that quote nothing."""
 ANSWER_STRING = late(r'(?:[^"\\\n]++|\\.|\\\Z|\n(?![ \t\r]*\n))*+', re.DOTALL)
-
-
-Match: TypeAlias = Callable[[str, int], re.Match[str] | None]
 
 
 class Context:
@@ -240,7 +231,7 @@ class Context:
         if not (self._element or self._spans or self._marks or self._head[-1:] == "'"):
             return ()
         found = [self._element] if self._element else []
-        found += [(Quote.SPAN, f"(?<!`){_spelt(run)}(?!`)") for run in self._spans]
+        found += [(Quote.SPAN, f"(?<!`){spelt(run)}(?!`)") for run in self._spans]
         if self._marks:
             found.append((Quote.MARKS, self._marks))
         elif not self._spans and self._head[-1:] == "'" and self._tail[-2:-1] in " \n([{:":
@@ -319,7 +310,7 @@ class Context:
 
     def _skip_code(self, text: str, pos: int) -> int:
         """Leave whole lines of a fenced block unread, up to the end of the line before the one that may close it."""
-        here, later = _fence_closers(self._fence)
+        here, later = fence_closers(self._fence)
         if self._blank and here(text, pos):
             return pos
         found = later(text, pos)
@@ -430,7 +421,7 @@ class Context:
                 self._spans.append(token)
         elif self._spans:
             pass
-        elif not self._element and (opened := _element(token)):
+        elif not self._element and (opened := element(token)):
             self._element, self._outer = opened, ([], self._marks)
             self._quotations += 1
         elif self._marks:
@@ -440,7 +431,7 @@ class Context:
             if first or not (text[start - 1].isspace() or text[start - 1] in "\"'([*_"):
                 self._lines.turn()
         else:
-            self._marks = _mark(token, text[start - 1], text[end : end + 1])
+            self._marks = mark(token, text[start - 1], text[end : end + 1])
 
     def _in_fence(self, token: str) -> None:
         if token[0] == self._fence[0] and len(token) >= len(self._fence) and self._blank:
@@ -474,46 +465,6 @@ def _over_values(text: str, pos: int, depth: int) -> tuple[int, int]:
         return end, depth
     depths = list(accumulate([STEPS[sign] for sign in brackets], initial=depth))
     return (end, depths[-1]) if min(depths) > 0 else (pos, depth)
-
-
-@lru_cache(maxsize=64)
-def _fence_closers(run: str) -> tuple[Match, Match]:
-    """Does what closes a fence that `run` opened stand here; and where on a later line does it?
-
-    With words behind it on its line it closes nothing; where the text ends, they may still come.
-    """
-    closes = rf"[ \t\r]*+{_spelt(run)}{run[0]}*+[ \t\r]*+(?:\n|\Z)"
-    return re.compile(closes).match, re.compile(rf"\n(?={closes})").search
-
-
-def _spelt(run: str) -> str:
-    """A pattern for a run of one sign."""
-    return re.escape(run) if len(run) < LONG_RUN else f"{re.escape(run[0])}{{{len(run)}}}"
-
-
-def _element(token: str) -> tuple[Quote, str] | None:
-    """What the element, comment or environment that this token begins awaits; None where it begins none."""
-    if token == "<!--":
-        return Quote.COMMENT, "-->"
-    if token.startswith("<!["):
-        return Quote.CDATA, r"\]\]>"
-    if token[0] == "<" and token[1] not in "/!" and not token.endswith("/>"):
-        name = re.match(r"\w+", token[1:])
-        return (Quote.HTML, rf"</{name.group().casefold()}\b") if name else None
-    if token.startswith("\\begin{"):
-        return Quote.LATEX, END + re.escape(token[len("\\begin") :])
-    if token[0] == "\\" and not token.startswith("\\end") and not CLOSED.fullmatch(token):
-        return Quote.LATEX, re.escape(token[-1])
-    return None
-
-
-def _mark(token: str, before: str, after: str) -> str:
-    """The pattern of what would close this quotation mark; "" where it opens nothing."""
-    if token in TIGHT and not (before.isspace() or before in "([{:,—–-"):
-        return ""
-    if token == '"' and after.isspace():
-        return MARKS['" '] if before.isspace() else ""
-    return MARKS.get(token.casefold(), "")
 
 
 __all__ = ["KEPT", "Context"]
