@@ -41,7 +41,7 @@ INNER: dict[str, tuple[str, ...]] = {
     "dialects": ("spec", "judge", "reading rows", "engine writing", "explain learning"),
     "gateway": (
         "config fronts process recordings", "attached loading reload shortcut state telemetry", "exchange",
-        "compacting http mcp_tools", "discovery inspector", "app observers upstream", "factory", "inprocess",
+        "compacting http mcp_tools", "discovery inspector", "gateway", "serving", "app observers upstream", "factory", "inprocess",
     ),
 }  # fmt: skip
 """Rooms inside rooms, by the same law."""

@@ -24,10 +24,11 @@ from dragoman.codecs import CODECS
 from dragoman.errors import ErrorKind, ProviderError
 from dragoman.fallback import Rules, place
 from dragoman.gateway import GatewayConfig, create_app
-from dragoman.gateway.app import Gateway, Serve
 from dragoman.gateway.fronts import FRONTS
+from dragoman.gateway.gateway import Gateway
 from dragoman.gateway.http.endpoints import Ready
 from dragoman.gateway.process.shutdown import on_sigterm
+from dragoman.gateway.serving import Serve
 from dragoman.io.scripted import ScriptedPeer
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE

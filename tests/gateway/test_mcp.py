@@ -18,10 +18,12 @@ from dragoman.codecs.shared.frames import KEEP_ALIVE
 from dragoman.effects import Sleep
 from dragoman.errors import ErrorKind, ProviderError, UsageError
 from dragoman.gateway import mcp_tools as houses
-from dragoman.gateway.app import Gateway, Serve, create_app
+from dragoman.gateway.app import create_app
 from dragoman.gateway.config.load import read
 from dragoman.gateway.config.model import Attachment, GatewayConfig, Mcp
 from dragoman.gateway.fronts import FRONTS
+from dragoman.gateway.gateway import Gateway
+from dragoman.gateway.serving import Serve
 from dragoman.gateway.telemetry.exchange_record import ExchangeRecord
 from dragoman.io.scripted import Answer, ScriptedPeer
 from dragoman.providers.route import Route

@@ -16,7 +16,7 @@ import pytest
 from dragoman.effects import Open
 from dragoman.errors import ProviderError
 from dragoman.gateway import GatewayConfig, Limits, create_app
-from dragoman.gateway.app import Gateway
+from dragoman.gateway.gateway import Gateway
 from dragoman.io.aio import AsyncPool
 from dragoman.io.held_bytes import HeldBytes
 from dragoman.io.scripted import Answer, ScriptedPeer

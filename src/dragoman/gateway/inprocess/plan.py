@@ -22,10 +22,11 @@ from ...errors import UsageError
 from ...io.failures import origin
 from ...providers.spec import Tools
 from ...types import NOTHING
-from ..app import Upstreams, create_app
+from ..app import create_app
 from ..config.load import Settings, dialect_of, load, read
 from ..config.model import GatewayConfig
 from ..config.words import CONFIG, FILE, INSPECT, MCP
+from ..gateway import Upstreams
 from ..observers import watching
 from ..state.stores import stores_for
 from ..telemetry.exchange_record import Observer

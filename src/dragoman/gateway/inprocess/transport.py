@@ -21,7 +21,7 @@ from ...dialects.spec import Dialect
 from ...effects import Machine, arun, run
 from ...errors import UsageError
 from ...providers.spec import Tools
-from ..app import Upstreams
+from ..gateway import Upstreams
 from .answer import Answer, Broken, Late
 from .call import scope_of
 from .host import Host
