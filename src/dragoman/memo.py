@@ -224,6 +224,14 @@ JSON_MESSAGES = Memo(_content, (Capacity(2048, SMALL),), _copied)
 """Of a small JSON value, by what it says, and words beside it."""
 
 
+def _words(things: Things) -> tuple[Hashable, int]:
+    return things, sum(map(len, things))
+
+
+WORDS_MESSAGES = Memo(_words, (Capacity(2048, SMALL),))
+"""Of a few words, by what they say."""
+
+
 def fields(*names: str) -> Memo:
     """Of the fields `names` of a JSON object, by what they say; the others do not count."""
 

@@ -13,7 +13,7 @@ from collections.abc import Collection, Sequence
 from typing import Any, Final
 
 from ..types import Message, Part, Text, ToolCall, ToolResult
-from .grown import Grown
+from .grown import Grown, grown
 from .naming import fitting
 from .requirements import WireRequirements
 
@@ -100,6 +100,15 @@ FEW: Final = 8
 _LATEST: list[tuple[Sequence[Message] | None, Plain | None]] = [(None, None)]
 PLAIN: Final = "plain"
 """Where what was found of a conversation is held."""
+
+
+def as_grown(messages: tuple[Message, ...]) -> tuple[Message, ...]:
+    """A plain conversation as one that grows, also where it is the first that was asked."""
+    if type(messages) is Grown:
+        return messages
+    whole = grown(None, (), messages)
+    whole.made[PLAIN] = as_plain(messages), ()
+    return whole
 
 
 def known_plain(behind: Sequence[Message], whole: Sequence[Message]) -> None:

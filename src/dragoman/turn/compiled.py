@@ -21,7 +21,7 @@ from ..conversation.cache_markers import Caches, with_markers
 from ..conversation.grown import Grown, by_growth, grown
 from ..conversation.history import in_turns
 from ..conversation.naming import UNCHANGED
-from ..conversation.plain import as_plain
+from ..conversation.plain import as_grown, as_plain
 from ..conversation.requirements import WireRequirements
 from ..memo import OBJECTS, FrozenTools, Recent
 from ..providers.families import Profile, Replay, TemplateLimit
@@ -57,9 +57,11 @@ class Compiled:
     marked        are cache markers set where nobody asks for any?  takes: those that the place takes
     style, told   how calls and results are told in text, and the tools; None where they go by the wire
     route         whose identity is a part of the key, and must stay its own
+    asks          is what is asked of the model the request itself, but for what is said?
     """
 
     plan: Plan
+    asks: bool
     requirements: WireRequirements
     callless: bool
     route: Route
@@ -74,8 +76,9 @@ class Compiled:
         calls = _has_calls(messages, self.requirements)
         if calls is None or (calls and self.callless):
             return None
-        sent = messages
-        if self.style is not None:
+        if self.style is None:
+            sent = as_grown(messages)
+        else:
             sent = self._from_prompt(in_text(messages, plan.asked.tools, self.style, self.told))
         ordered = in_turns(sent, self.requirements.turns)
         if ordered.issues:
@@ -84,7 +87,7 @@ class Compiled:
         if self.marked:
             tools = bool(plan.request.tools)
             sent = with_markers(sent, self.route.provider.quirks.cache, tools=tools, takes=self.takes)
-        return plan.saying(messages, sent)
+        return plan.saying(request if self.asks else plan.asked.with_messages(messages), sent)
 
     def _from_prompt(self, sent: tuple[Message, ...]) -> tuple[Message, ...]:
         """The conversation as what grew from the message that tells the tools: of a short one that is nearly all.
@@ -208,7 +211,8 @@ def _compile(request: Request, route: Route, plan: Plan) -> Compiled | Never | N
         return NEVER
     style = style_of(plan) if plan.text else None
     made = Compiled(
-        plan=plan.saying((), ()),
+        plan=plan.saying(plan.asked.with_messages(()), ()),
+        asks=plan.asked is request,
         requirements=requirements_of(route.provider, family, text=plan.text),
         callless=_is_callless(request, plan, family),
         route=route,

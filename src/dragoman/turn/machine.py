@@ -56,7 +56,8 @@ def turn(request: Request, route: Route, learned: Capabilities | None = None) ->
     """
     learned = learned or Capabilities()
     asked = known_again(request.messages)
-    repaired = repair((yield from learned.reasoning.refill(asked, learned.owner)))
+    filled = asked if learned.reasoning.is_empty() else (yield from learned.reasoning.refill(asked, learned.owner))
+    repaired = repair(filled)
     tools, unsound = sound_tools(request.tools)
     request = request.with_model(route.model or request.model, repaired.messages, tools)
     issues = (*route.issues, *unsound, *repaired.issues)

@@ -77,12 +77,12 @@ class Plan:
         made: T = found
         return made
 
-    def saying(self, asked: tuple[Message, ...], sent: tuple[Message, ...]) -> Plan:
-        """The same plan of another conversation, which is sent as `sent`."""
+    def saying(self, asked: Request, sent: tuple[Message, ...]) -> Plan:
+        """The same plan of another conversation: of what is `asked`, which is sent as `sent`."""
         return Plan(
             route=self.route,
             request=self.request.with_messages(sent),
-            asked=self.asked.with_messages(asked),
+            asked=asked,
             text=self.text,
             nonce=self.nonce,
             refused=self.refused,

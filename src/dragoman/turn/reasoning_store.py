@@ -45,6 +45,10 @@ class ReasoningStore:
     def __len__(self) -> int:
         return len(self._states)
 
+    def is_empty(self) -> bool:
+        """Does nobody know of any?"""
+        return not self._states.holds()
+
     def remember(self, asked: Sequence[Message], answer: Message, owner: str = "") -> Machine[None]:
         """Keep what `answer` to `asked` must come back with."""
         states = replay_states(asked, answer, owner)

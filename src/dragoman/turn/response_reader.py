@@ -7,7 +7,6 @@ soon as the bytes that complete them are there; what is not the API at all is a 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
 from typing import Any, Protocol, TypeAlias
 
 from ..codecs.shared.alike import Alike, Found, like_frame
@@ -336,8 +335,10 @@ class Whole:
     def close(self) -> Iterable[Event]:
         """What is wrong is raised behind the exceptions that say it: they hold the whole body."""
         parsed, why = MISSING, ""
-        with suppress(ValueError, RecursionError):
+        try:  # noqa: SIM105  `suppress` takes three calls
             parsed = self._body.value()
+        except (ValueError, RecursionError):
+            pass
         if parsed is not MISSING:
             try:
                 return Replayed(self._codec.decode_response(parsed, self._ids))

@@ -148,24 +148,30 @@ def _besides(key: str, known: list[Any], more: list[Any]) -> list[Any]:
 
 
 def _written(body: dict[str, Any], turns: str = "") -> list[Sequence[Piece]]:
-    """`body` as JSON in pieces; what comes with every request is written already (`Written`).
+    """`body` as JSON in pieces, in its order; what comes with every request is written already (`Written`).
 
     Three lists of pieces where the field `turns` is: what stands before the turns, they, and what stands behind them.
     """
-    known = [(key, body.pop(key)) for key in [key for key, value in body.items() if type(value) is Written]]
-    pieces: list[Piece] = [to_bytes(body)[:-1]]
+    pieces: list[Piece] = []
     made: list[Sequence[Piece]] = [pieces]
-    comma = "," if body else ""
-    for key, listed in known:
-        pieces.append(f'{comma}"{key}":['.encode())
-        comma = ","
+    run: dict[str, Any] = {}  # fields that are still to be written
+    mark = "{"  # what stands before the next
+    for key, value in body.items():
+        if type(value) is not Written:
+            run[key] = value
+            continue
+        if run:
+            pieces += (mark.encode(), to_bytes(run)[1:-1])
+            run, mark = {}, ","
+        pieces.append(f'{mark}"{key}":['.encode())
+        mark = ","
         if key == turns:
             pieces = []
-            made += (with_commas(listed.pieces), pieces)
+            made += (with_commas(value.pieces), pieces)
         else:
-            pieces += with_commas(listed.pieces)
+            pieces += with_commas(value.pieces)
         pieces.append(b"]")
-    pieces.append(b"}")
+    pieces += (mark.encode(), to_bytes(run)[1:]) if run or mark == "{" else (b"}",)
     return made
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from ...conversation.grown import by_growth
 from ...errors import CodecError
-from ...memo import JSON_MESSAGES, memoize
+from ...memo import JSON_MESSAGES, WORDS_MESSAGES, memoize
 from ...types import NOTHING, JsonObject, Media, Message, Opaque, Part, Reasoning, Text, ToolCall, ToolResult
 from ..shared.arguments import arguments_text
 from ..shared.body import an_array, an_object, items, mapping, name_at, objects, present, rest, string, string_at
@@ -51,7 +51,12 @@ def _read_all(
 
 def _read_again(one: JsonObject, path: str, pairing: Pairing) -> Message:
     """`_read_message`, by what it knows already: agents send the same messages again and again."""
-    role, calls = one.get("role"), items(one.get("tool_calls"))
+    role, said = one.get("role"), one.get("content")
+    if len(one) == 2 and type(said) is str and type(role) is str and role in _SAID:  # as most
+        if role == "assistant":
+            pairing.begin_turn(())
+        return _read_words(role, said)
+    calls = items(one.get("tool_calls"))
     whole = "function_call" not in one and all(mapping(call).get("id") for call in calls)
     if role == "function" or not whole:
         return _read_message(one, path, pairing)  # an id is made for it, or looked for
@@ -65,6 +70,15 @@ def _read_again(one: JsonObject, path: str, pairing: Pairing) -> Message:
     if role == "assistant":
         pairing.begin_turn(message.calls)
     return message
+
+
+_SAID = frozenset({"system", "user", "assistant"})
+
+
+@memoize(WORDS_MESSAGES)
+def _read_words(role: str, said: str) -> Message:
+    """A message of a role and a text, and nothing else."""
+    return _read_message({"role": role, "content": said}, "$", Pairing())
 
 
 @memoize(JSON_MESSAGES)

@@ -6,7 +6,6 @@ Knows canonical requests and `Quirks`; no wire.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import groupby
 from typing import Any
 
 from ...conversation.grown import Grown, by_growth, grown, headless
@@ -97,10 +96,22 @@ def results_joined(
 def results_merged(messages: Iterable[Message]) -> tuple[Message, ...]:
     """Neighbouring messages of results as one: all results that answer one turn stand in one message."""
     merged: list[Message] = []
-    for role, group in groupby(messages, key=lambda message: message.role):
-        run = list(group)
-        if role == "tool" and len(run) > 1:
-            parts = tuple(part for message in run for part in message.parts)
-            run = [Message("tool", parts, cache=run[-1].cache, metadata=run[0].metadata)]
-        merged += run
+    run: list[Message] = []
+    for message in messages:
+        if message.role == "tool":
+            run.append(message)
+            continue
+        if run:
+            merged.append(_as_one(run))
+            run = []
+        merged.append(message)
+    if run:
+        merged.append(_as_one(run))
     return tuple(merged)
+
+
+def _as_one(run: Sequence[Message]) -> Message:
+    if len(run) == 1:
+        return run[0]
+    parts = tuple(part for message in run for part in message.parts)
+    return Message("tool", parts, cache=run[-1].cache, metadata=run[0].metadata)
