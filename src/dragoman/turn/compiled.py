@@ -119,6 +119,8 @@ def compiled(
     plan = planned(request, route, text=text, nonce=nonce, refused=refused, habits=habits)
     if shelf is not None and known is None and shelf.comes_again(key) and (made := _compile(request, route, plan)):
         shelf.put(key, made)
+        if isinstance(made, Compiled):
+            return made.planned(request) or plan  # the same, of which what it is written with is found next time
     return plan
 
 
