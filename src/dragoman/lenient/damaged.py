@@ -16,7 +16,8 @@ from typing import TypeAlias
 from ..late import late
 from .notation import BLANK, Broken
 
-MAX_STEPS = 20_000
+MAX_STEPS, MOST_STEPS = 20_000, 30_000
+"""So many steps are taken for one way to read a text, and for all ways together."""
 MAX_STRINGS = 200
 """No object of a call holds more strings behind a damaged one; reading them recurses."""
 QUOTE = late(r"\\.|\"", re.S)
@@ -37,8 +38,8 @@ class Damaged:
 
     steps: int
 
-    def __init__(self, text: str, accept: Accept, *, pairs: bool) -> None:
-        self._text, self._accept, self._pairs = text, accept, pairs
+    def __init__(self, text: str, accept: Accept, *, pairs: bool, room: int) -> None:
+        self._text, self._accept, self._pairs, self._room = text, accept, pairs, room
         self._dead: set[tuple[int, str]] = set()
         self.steps = 0
 
@@ -59,7 +60,7 @@ class Damaged:
         for inner, quote in enumerate(self._quotes(at)):
             first = quote if first < 0 else first
             self.steps += 1
-            if self.steps > MAX_STEPS:
+            if self.steps > self._room:
                 return None
             if inner % 2 and (self._pairs or not self._closes(quote + 1)):
                 if not self._pairs and MEMBER.match(self._text, quote):
@@ -140,7 +141,7 @@ def ends_of(text: str, quote: int, closers: str, stops: tuple[str, ...]) -> tupl
     tries: tuple[Accept, ...] = (lambda at: _over(text, at, stops), lambda at: _goes_on(text, at, stops))
     for pairs in (True, False):
         for accept in tries:
-            damaged = Damaged(text, accept, pairs=pairs)
+            damaged = Damaged(text, accept, pairs=pairs, room=min(MAX_STEPS, MOST_STEPS - steps))
             found = damaged.ends(quote, closers)
             steps += damaged.steps
             if found is not None:

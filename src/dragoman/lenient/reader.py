@@ -22,7 +22,7 @@ from ..schema.validation import ANYTHING, Shape, coerce, read_text
 from ..types import Edit
 from .bare_words import NULL, QUOTED_NULL
 from .blanks import BlankReader
-from .notation import INNER_PYTHON, JSON, PYTHON, Broken, Cut, Form, Repeated
+from .notation import BLANK, INNER_PYTHON, JSON, PYTHON, Broken, Cut, Form, Repeated
 from .source import Need, Sink, Source
 from .string_ends import KEPT, MAX_KEY
 from .strings import escaped, quoted
@@ -39,6 +39,7 @@ KEYED = late(
 )
 """A key and what stands between it and its value, or what may still become that."""
 KEY_CHARS = late(r"[^\s,\[\]{}()\"'`:=<>|]*")
+COMMAS = late(rf"[,{BLANK}]*(?=,)")
 PLAIN_ITEM = late(rf'("{KEPT}*+")[ \t\r\n]*+,[ \t\r\n]*+')
 PLAIN_ITEMS = late(rf'(?:{PLAIN_ITEM.pattern}(?="))++')
 Member = Callable[[str], Need[None]]
@@ -86,6 +87,7 @@ class Relaxed(BlankReader):
                 elif c == form.close:
                     self.note("trailing_comma")
                 if c == ",":
+                    src.pos = COMMAS.match(src.buf, src.pos).end()  # type: ignore[union-attr]  # to the last of them
                     continue
             elif not first and c and c != form.close:
                 if (yield from self._stopped()):
@@ -284,6 +286,7 @@ class Relaxed(BlankReader):
                 elif c == close and close == "]":
                     self.note("trailing_comma")
                 if c == ",":
+                    src.pos = COMMAS.match(src.buf, src.pos).end()  # type: ignore[union-attr]  # to the last of them
                     continue
             elif count and c and c != close:
                 if (yield from self._stopped()):

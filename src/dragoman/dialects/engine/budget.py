@@ -29,7 +29,9 @@ BROKEN = 6
 REFUSED = 1
 """one that was read and will not run as so many,"""
 READ = 4
-"""and text that was read as a call and was none, as so many of the others."""
+"""and text that was read as a call and was none, as so many of the others;"""
+ROWS = 8
+"""and one that is text, quoted by nothing, and that so many rows begin with, as one more."""
 
 
 class Patience:
@@ -45,14 +47,17 @@ class Patience:
         self._quotation = -1
         self._inside = 0
 
-    def looked(self, quotation: int, *, light: bool) -> None:
-        """A mark was looked at, a `light` one stands in any prose; inside one quotation (0: none) few count."""
+    def looked(self, quotation: int, rows: int, *, light: bool) -> None:
+        """A mark was looked at, a `light` one stands in any prose; where nothing quotes it, so many rows begin with it.
+
+        Inside one quotation (0: none) few count.
+        """
         self._inside = self._inside + 1 if quotation and quotation == self._quotation else 0
         if self._inside % INSIDE == 0:
             if light:
                 self.marks += 1
             else:
-                self.openers += 1
+                self.openers += 1 + rows // ROWS
         self._quotation = quotation
 
     def broke(self) -> None:

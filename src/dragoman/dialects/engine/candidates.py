@@ -7,6 +7,7 @@ What could not be read is told by `damage.py`.  Knows no dialect by name.
 from __future__ import annotations
 
 import re
+import sys
 
 from ...events import Event
 from ...late import late
@@ -44,6 +45,9 @@ MAX_TRIED = 30_000
 NAMED = late(rf'"{NAME_KEYS}"\s*:\s*"([^"\n]{{1,256}})"')
 NAMED_REACH = 400
 """How far behind an object's beginning its tool is looked for then."""
+NOWHERE = (sys.maxsize, sys.maxsize, "")
+UNSOUGHT = (sys.maxsize, *NOWHERE)
+"""From where on a tool's name was looked for, where it begins and ends, and the name: not yet."""
 VALUE = late(r"[{\[\"']")
 """What a value begins with: text behind an opener of which so much was read was tried (and whether more was tried may
 depend on how much had come)."""
@@ -85,6 +89,7 @@ class Trial(Damage):
         self.thinks_until: re.Pattern[str] | None = None
         self._thinks_to: int | None = None
         self._against: tuple[str, ...] | None = None
+        self._next_name = UNSOUGHT
         self._strays = Strays(lambda: self.finish == Stop.LENGTH)
 
     # ── a marker that may open calls ─────────────────────────────────────────
@@ -268,7 +273,7 @@ class Trial(Damage):
         One of them has read this place and found no call, or too much was read so, and what stands here names no tool.
         """
         at = self.src.base + pos
-        return at < self._weak_from or (self._is_spent and not self.is_named(pos))
+        return at < self._weak_from or (self._vain > MAX_TRIED and not self.is_named(pos))
 
     @property
     def _is_spent(self) -> bool:
@@ -277,9 +282,21 @@ class Trial(Damage):
 
     def is_named(self, pos: int = -1) -> bool:
         """Is a declared tool named, as calls do it, in the text that begins here?"""
-        buf, pos = self.src.buf, pos if pos >= 0 else self.src.pos
-        found = NAMED.search(buf, pos, pos + NAMED_REACH)
-        return found is not None and (self.judge.tools is None or self.judge.known(found[1]))
+        src, pos = self.src, pos if pos >= 0 else self.src.pos
+        if not src.eof:
+            found = NAMED.search(src.buf, pos, pos + NAMED_REACH)
+            return found is not None and self._is_declared(found[1])
+        at = src.base + pos
+        begun, named, end, name = self._next_name
+        if not begun <= at <= named:  # no text is searched twice, however many objects stand in it
+            found = NAMED.search(src.buf, pos)
+            named, end, name = (src.base + found.start(), src.base + found.end(), found[1]) if found else NOWHERE
+            self._next_name = at, named, end, name
+        return end <= at + NAMED_REACH and self._is_declared(name)
+
+    def _is_declared(self, name: str) -> bool:
+        """Is it a tool's name, by what is known of the tools?"""
+        return self.judge.tools is None or self.judge.known(name)
 
     def _tells(self) -> bool:
         """May this call be told while it is read?  Asked once a name was read, for the words before it are dear."""

@@ -31,6 +31,15 @@ class MarksAt:
         for head, alike in self._by_head.items():
             alike += [mark for mark in short if mark.startswith(head) or head.startswith(mark)]
 
+    def alone(self, text: str, pos: int) -> bool:
+        """Does one sign that is a mark stand here, and no longer mark?"""
+        if text[pos : pos + HEAD].casefold() not in self._by_head:
+            short = self._by_head.get(text[pos], ())
+            if len(short) < 2:  # none but the sign itself
+                return bool(short)
+        found = self.match(text, pos)
+        return found is not None and found.end() == pos + 1
+
     def match(self, text: str, pos: int = 0) -> re.Match[str] | None:
         """The mark that stands here."""
         head = text[pos : pos + HEAD].casefold()

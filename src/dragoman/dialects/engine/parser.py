@@ -204,13 +204,15 @@ class Parser:
                 else:
                     self._say_marker(marker)
                 continue
-            quotation = 0
+            quotation = rows = 0
             if not (yield from self._handle(marker)):
                 quotation = yield from self._as_text(marker)
+                rows = 0 if quotation else len(self._table.rows.get(marker.casefold(), ()))
             if len(marker) == 1:
                 patience.marks += not self._trial.passed
             elif marker != FENCE and marker.casefold() not in self._table.calm:  # else it may have been passed
-                patience.looked(quotation, light=marker[0] in FENCE_SIGNS and not self._table.opens_calls(marker))
+                light = marker[0] in FENCE_SIGNS and not self._table.opens_calls(marker)
+                patience.looked(quotation, rows, light=light)
             spent = patience.marks > MARKS or patience.openers > OPENERS or patience.calls > CALLS
             if spent and patience.is_over(src.base + src.pos):
                 yield from self._rest()

@@ -162,7 +162,7 @@ class Scanner:
         """May anything begin here, where all is there that tells?  Most words of code are no tool's name."""
         sign = buf[at : at + 1]
         t = self.table
-        if sign in t.weak and (found := t.marker.match(buf, at)) is not None and found.end() == at + 1:
+        if sign in t.weak and t.marker.alone(buf, at):
             return not self._trial.passes(at)
         if not sign.isascii() or sign in t.named_signs or buf[at : at + PRINTS_SIZE] == PRINTS:
             return True

@@ -47,6 +47,8 @@ STRINGS = {
 """Strings without escapes, by how many kinds of quotes there are, and the text before them."""
 OPENING = {1: late(r'(?:[^{}\[\]"]*+[{\[])++'), 2: late(r"""(?:[^{}\[\]()"']*+[{\[(])++""")}
 """Brackets that open, and the text before them."""
+MOST_SKIPPED = 20_000
+"""So many brackets and strings of a damaged value are looked at for its end."""
 
 
 class Attempt(Drafts):
@@ -264,7 +266,7 @@ class Attempt(Drafts):
 
     def _skip_item(self) -> Need[bool]:
         """Skip one bracketed value without reading it."""
-        src, depth = self.src, 0
+        src, depth, left = self.src, 0, MOST_SKIPPED
         quotes = ('"', "'") if isinstance(self.spec.args, KeywordArgs) else ('"',)
         brackets = ("{", "}", "[", "]") + (("(", ")") if len(quotes) > 1 else ())
         strings, opening = STRINGS[len(quotes)], OPENING[len(quotes)]
@@ -285,6 +287,9 @@ class Attempt(Drafts):
                 depth += 1 if mark in "({[" else -1
             if not depth:
                 return True
+            left -= 1
+            if not left:
+                return False
 
     def _note_unclosed(self) -> None:
         self.last_edit("unclosed")

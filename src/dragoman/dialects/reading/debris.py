@@ -26,6 +26,10 @@ KEY_PIECE = 4
 """Signs of a mark in a name: more, for a name may hold some."""
 REACH = 24
 """How far behind a value's closer a name is the next argument's."""
+MOST_SEEN = 1000
+"""So many surroundings are remembered."""
+MOST_TAG = 200
+"""So far before a name the tag is looked for that it may be an attribute of."""
 IN_TAG = late(r"<[A-Za-z][\w:-]*(?:\s[^<>]*)?\Z")
 """Attributes of another tag, which is whole up to here."""
 WHOLE_TAG = late(r"</?\w[\w:-]*(?:\s[^<>]*)?/?>\Z")
@@ -91,48 +95,75 @@ Marks: TypeAlias = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]
 
 def _stands_in(marks: Marks, key: str, text: str) -> bool:
     """Does the name stand in the text as the next argument's would, of whose marks a piece is left?"""
+    around = _Around(marks, text)
     at = text.find(key)
     while at >= 0:
-        if _in_marks(marks, text, at, at + len(key)) or _behind_closer(marks, text, at):
+        if around.tells(at, at + len(key)):
             return True
         at = text.find(key, at + 1)
     return f"</{key}>" in text and f"<{key}" not in text
 
 
-def _in_marks(marks: Marks, text: str, start: int, end: int) -> bool:
+class _Around:
+    """Asked what stands around places of one text; what is spelt alike is looked at once."""
+
+    def __init__(self, marks: Marks, text: str) -> None:
+        self._marks, self._text = marks, text
+        self._reach = max([REACH, *(len(mark) for some in marks for mark in some)])
+        self._seen: dict[tuple[str, str], bool | str] = {}
+        self._last: dict[str, int] = {}
+
+    def tells(self, start: int, end: int) -> bool:
+        """Is a piece of a mark left there that would hold the name of an argument?"""
+        before, behind = self._text[max(0, start - self._reach) : start], self._text[end : end + self._reach]
+        found = self._seen.get((before, behind))
+        if found is None:
+            if len(self._seen) >= MOST_SEEN:
+                self._seen.clear()
+            found = _behind_closer(self._marks, before) or _between_marks(self._marks, before, behind)
+            self._seen[before, behind] = found
+        return found is True or (found is not False and not self._is_tag(found, start - len(found), end))
+
+    def _is_tag(self, begun: str, start: int, end: int) -> bool:
+        """Does what looks like a piece of a mark, `begun` here, belong to a tag of another kind, that is whole?"""
+        before = self._text[max(0, start + len(begun) - MOST_TAG) : start]
+        if before.endswith("<") and (word := WORD.match(begun)):
+            closer = f"</{word.group()}>"
+            if closer not in self._last:
+                self._last[closer] = self._text.rfind(closer)
+            return self._last[closer] >= end
+        return IN_TAG.search(before) is not None
+
+
+def _between_marks(marks: Marks, before: str, behind: str) -> bool | str:
+    """Does a piece of a mark stand beside a name, before it or behind?  What may be one before it is told, if it is
+    only that where it is no other tag's."""
     opens, closes, _ = marks
-    behind, closed = max((_prefix(text, end, mark) for mark in closes), default=(0, False))
-    if closed and behind >= PIECE:
+    size, closed = max((_prefix(behind, mark) for mark in closes), default=(0, False))
+    if closed and size >= PIECE:
         return True
-    before = [(_suffix(text, start, mark), len(mark)) for mark in opens]
-    if any(size >= whole - PIECE > 0 for size, whole in before):
+    sizes = [(_suffix(before, mark), len(mark)) for mark in opens]
+    if any(size >= whole - PIECE > 0 for size, whole in sizes):
         return True
-    size = max(size for size, _ in before)
-    begun = text[start - size : start]
-    return closed and bool(begun.strip()) and not _is_tag(begun, text[max(0, start - 200) : start - size], text[end:])
+    size = max(size for size, _ in sizes)
+    begun = before[len(before) - size :]
+    return begun if closed and begun.strip() else False
 
 
-def _is_tag(begun: str, before: str, behind: str) -> bool:
-    """Does what looks like a piece of a mark belong to a tag of another kind, that is whole?"""
-    if before.endswith("<") and (word := WORD.match(begun)):
-        return f"</{word.group()}>" in behind
-    return IN_TAG.search(before) is not None
+def _suffix(text: str, mark: str) -> int:
+    """How many of the last signs of `mark` the text ends with."""
+    return next((n for n in range(len(mark), 0, -1) if text.endswith(mark[-n:])), 0)
 
 
-def _suffix(text: str, end: int, mark: str) -> int:
-    """How many of the last signs of `mark` stand before `end`."""
-    return next((n for n in range(len(mark), 0, -1) if text.endswith(mark[-n:], 0, end)), 0)
-
-
-def _prefix(text: str, start: int, mark: str) -> tuple[int, bool]:
-    """How many of the first signs of `mark` stand at `start`, and whether all do; white space is none."""
-    size = next((n for n in range(len(mark), 0, -1) if text.startswith(mark[:n], start)), 0)
+def _prefix(text: str, mark: str) -> tuple[int, bool]:
+    """How many of the first signs of `mark` the text begins with, and whether with all; white space is none."""
+    size = next((n for n in range(len(mark), 0, -1) if text.startswith(mark[:n])), 0)
     return (size, size == len(mark)) if mark.strip() else (0, False)
 
 
-def _behind_closer(marks: Marks, text: str, at: int) -> bool:
+def _behind_closer(marks: Marks, before: str) -> bool:
     """Does a closer of a value stand just before the name, or the beginning of one at it?"""
-    before = text[max(0, at - REACH) : at].rstrip()
+    before = before[-REACH:].rstrip()
     closers = [mark for mark in marks[2] if mark.strip()]
     return any(mark in before or _ends_with(before, mark, KEY_PIECE) for mark in closers)
 
