@@ -10,7 +10,7 @@ import pytest
 from bench.counts import counting
 from dragoman.codecs import CODECS
 from dragoman.conversation.grown import Grown, grown
-from dragoman.conversation.known import FEWEST, LONGEST, known_again
+from dragoman.conversation.known import DEEPEST, FEWEST, LONGEST, known_again
 from dragoman.effects import Open
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE
@@ -41,12 +41,25 @@ ROUTES = {api: Route(provider=COMPATIBLE[api], base_url="http://model.test") for
 
 
 def sent(api: str, messages: tuple[Message, ...], tools: tuple[Tool, ...] = TOOLS) -> Any:
+    return json.loads(written(api, messages, tools))
+
+
+def written(api: str, messages: tuple[Message, ...], tools: tuple[Tool, ...]) -> bytes:
     machine = turn(Request(model="m", messages=messages, tools=tools, stream=True), ROUTES[api])
     effect: Any = next(machine)
     while not isinstance(effect, Open):
         effect = machine.send(None)
     machine.close()
-    return json.loads(effect.body)
+    body: bytes = effect.body
+    return body
+
+
+@pytest.mark.parametrize("api", APIS)
+def test_a_body_is_written_alike_whether_its_conversation_grew_or_not(api: str) -> None:
+    told, more = said(6), (Message("assistant", "Done."), Message("user", "And?"))
+    alone = written(api, (*said(6), *more), TOOLS)
+    assert written(api, told, TOOLS)
+    assert written(api, (*told, *more), TOOLS) == alone
 
 
 def test_a_conversation_that_grew_is_found_by_its_beginning() -> None:
@@ -68,6 +81,25 @@ def test_another_turn_behind_the_same_beginning_is_found_too() -> None:
         assert isinstance(found, Grown)
         assert found.base is known
         assert found[-1].text == words
+
+
+def test_however_many_turns_stand_behind_the_same_beginning_it_is_known() -> None:
+    first = said(3)
+    known = known_again(first)
+    for n in range(3 * DEEPEST):
+        found = known_again((*first, Message("user", f"Number {n}.")))
+        assert isinstance(found, Grown)
+        assert found.base is known
+
+
+def test_turns_behind_the_same_beginning_do_not_add_up() -> None:
+    long = Message("user", [Text("word " * (LONGEST // 10), metadata={"of": "a wire"})])  # half of what is held
+    first = (long, *said(2))
+    known = known_again(first)
+    for n in range(8):
+        found = known_again((*first, Message("user", [Text(str(n) * (LONGEST // 8), metadata={"of": "a wire"})])))
+        assert isinstance(found, Grown)
+        assert found.base is known
 
 
 def test_a_beginning_that_was_changed_is_another_conversation() -> None:

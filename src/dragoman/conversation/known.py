@@ -43,22 +43,27 @@ def known_again(messages: Sequence[Message]) -> Sequence[Message]:
         return messages
     key = id(messages[0]), id(messages[1])  # of objects that are held, so that no others have them
     held = _HELD.get(key)
-    size, turns, base = (0, 0, None) if held is None or held.turns >= DEEPEST else (held.size, held.turns, held.said)
+    turns, base = (0, None) if held is None or held.turns >= DEEPEST else (held.turns, held.said)
     while base is not None and not _begins(messages, base):
-        base = base.base  # another turn behind the same beginning
+        base, turns = base.base, turns - 1  # another turn behind the same beginning
     if base is not None and len(base) == len(messages):
         return base
     more = messages if base is None else messages[len(base) :]
     before = None if base is None else as_plain(base)
     found = looked_at(more, before) if base is None or before is not None else None
-    size = size + sum(map(_size, more)) if found is None else found.size
+    if found is not None:
+        size = found.size
+    elif held is not None and base is held.said:
+        size = held.size + sum(map(_size, more))
+    else:
+        size = sum(map(_size, messages))
     if size > LONGEST:
         return messages
     whole = grown(base, more, messages)
     if base is not None and base.base is not None:
         base.base.made.clear()  # what is asked from now on is made of what was made of `base`
     whole.made[PLAIN] = found, ()
-    _HELD.put(key, _Held(whole, size, turns + 1))
+    _HELD.put(key, _Held(whole, size, max(turns, 0) + 1))
     return whole
 
 
