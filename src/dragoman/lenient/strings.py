@@ -46,8 +46,8 @@ PYTHON_ESCAPES = {"a": "\\u0007", "v": "\\u000b", "0": "\\u0000", "'": "'"}
 class _Inside:
     """A string that is being read: its opening quote, what it stands in, where its inside began.
 
-    `inner` counts the quotes inside, `asked` those of them that were looked at alone; `plan` is where it ends by all that
-    follows, -1 where that tells nothing; `crowded` says that more quotes follow than may stand in it.
+    `inner` counts the quotes inside, `asked` those of them that were looked at alone; `plan` is where it ends by all
+    that follows, -1 where that tells nothing; `crowded` says that more quotes follow than may stand in it.
     """
 
     quote: str
