@@ -32,8 +32,6 @@ LINE_ESCAPES = frozenset("nrtu")
 PATH = late(r"\\(?![bfnrtu])[A-Za-z][A-Za-z]")
 """A backslash before a word."""
 TWO_ESCAPES = "some escapes in a string are none, so that the others have two readings"
-MOST_ASKED = 4_000
-"""So many of the quotes inside one string are asked about one by one."""
 MOST_QUOTES = 10_000
 """So many quotes may stand inside one string; of Python, where each is decided on alone, inside all of a text."""
 LONGEST_KEY = 1000
@@ -46,15 +44,14 @@ PYTHON_ESCAPES = {"a": "\\u0007", "v": "\\u000b", "0": "\\u0000", "'": "'"}
 class _Inside:
     """A string that is being read: its opening quote, what it stands in, where its inside began.
 
-    `inner` counts the quotes inside, `asked` those of them that were looked at alone; `plan` is where it ends by all
-    that follows, -1 where that tells nothing; `crowded` says that more quotes follow than may stand in it.
+    `inner` counts the quotes inside; `plan` is where it ends by all that follows, -1 where that tells nothing;
+    `crowded` says that more quotes follow than may stand in it.
     """
 
     quote: str
     place: str
     began: int
     inner: int = 0
-    asked: int = 0
     plan: int | None = None
     crowded: bool = False
 
@@ -218,9 +215,6 @@ class StringReader(StringEnds):
                 state.inner += more
                 out(src.buf[at : src.pos].replace('"', '\\"'))
                 return False
-            state.asked += 1
-            if state.asked > MOST_ASKED:
-                raise Broken(f"more than {MOST_ASKED} quotes that may end a string stand inside it")
             if self.form.python:
                 src.quotes += 1
                 if src.quotes > MOST_QUOTES:

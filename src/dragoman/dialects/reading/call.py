@@ -24,6 +24,7 @@ from .compiled import JOINTS, Row
 from .drafts import Drafts
 from .marked_name import MAX_NAME, Mismatch
 from .named import BRACKETS, UNDECIDED, Opener, opener
+from .skipped import skip_value
 from .strays import HINT, Behind, CallMarks, Strays
 
 WRONG = late(r"\s*</(?P<name>[\w:.-]{1,64})>")
@@ -38,17 +39,6 @@ MAX_NESTED = 16
 MAX_LATE = 200
 """Text between a call's arguments and its closer is not looked through any further."""
 BRACKETS_TOO_MANY = ("}", "}}", "]", ")")
-
-
-STRINGS = {
-    1: late(r'(?:[^{}\[\]"]*+"[^"\\]*+")++'),
-    2: late(r"""(?:[^{}\[\]()"']*+(?:"[^"\\]*+"|'[^'\\]*+'))++"""),
-}
-"""Strings without escapes, by how many kinds of quotes there are, and the text before them."""
-OPENING = {1: late(r'(?:[^{}\[\]"]*+[{\[])++'), 2: late(r"""(?:[^{}\[\]()"']*+[{\[(])++""")}
-"""Brackets that open, and the text before them."""
-MOST_SKIPPED = 20_000
-"""So many brackets and strings of a damaged value are looked at for its end."""
 
 
 class Attempt(Drafts):
@@ -255,7 +245,7 @@ class Attempt(Drafts):
                 raise
             broken, self.draft = self.draft, None
             src.rewind()
-            if not (yield from self._skip_item()):
+            if not (yield from skip_value(src, printed=isinstance(self.spec.args, KeywordArgs))):
                 self.draft = broken
                 raise
             broken.refuse(slip_of(why), str(why), self.judge.correction(broken, str(why)))
@@ -263,33 +253,6 @@ class Attempt(Drafts):
             broken.end = src.at
         else:
             src.release()
-
-    def _skip_item(self) -> Need[bool]:
-        """Skip one bracketed value without reading it."""
-        src, depth, left = self.src, 0, MOST_SKIPPED
-        quotes = ('"', "'") if isinstance(self.spec.args, KeywordArgs) else ('"',)
-        brackets = ("{", "}", "[", "]") + (("(", ")") if len(quotes) > 1 else ())
-        strings, opening = STRINGS[len(quotes)], OPENING[len(quotes)]
-        while True:
-            if depth and (run := strings.match(src.buf, src.pos)):
-                src.pos = run.end()
-            if depth and (run := opening.match(src.buf, src.pos)):
-                depth += sum(map(run.group().count, "({[" if len(quotes) > 1 else "{["))
-                src.pos = run.end()
-            mark = yield from src.until(brackets + quotes, _ignore)
-            if mark and mark in quotes:
-                while (inner := (yield from src.until((mark, "\\\\", f"\\{mark}"), _ignore))) != mark:
-                    if not inner:
-                        return False
-            elif not mark or (mark in ")}]" and not depth):
-                return False
-            else:
-                depth += 1 if mark in "({[" else -1
-            if not depth:
-                return True
-            left -= 1
-            if not left:
-                return False
 
     def _note_unclosed(self) -> None:
         self.last_edit("unclosed")
@@ -501,10 +464,6 @@ class Attempt(Drafts):
         src.pos = found.end()
         return True
 
-
-
-def _ignore(_: str) -> None:
-    return None
 
 
 Reader: TypeAlias = Callable[[Attempt], Need[None]]
