@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from dragoman.dialects.engine.parser import parse
+from dragoman.dialects.engine.parse import parse
 from dragoman.dialects.learning.outputs import Sample, learn_from_outputs, samples_of
 from dragoman.dialects.learning.outputs.learner import AlreadyRead, NothingLearned
 from dragoman.dialects.rows.table import ALL

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from .codecs import decode_tool_calls as decode_tool_calls
     from .codecs import encode_definitions as encode_definitions
     from .codecs import encode_result as encode_result
+    from .dialects.engine.parse import parse as parse
     from .dialects.engine.parsed import Parsed as Parsed
     from .dialects.engine.parser import Parser as Parser
-    from .dialects.engine.parser import parse as parse
     from .dialects.learning import dialects as dialects
     from .dialects.writing.prompt import augment_system_prompt as augment_system_prompt
     from .dialects.writing.prompt import tool_prompt as tool_prompt
@@ -113,7 +113,8 @@ _FACE: dict[str, str] = {
     ".client": "AsyncClient Client",
     ".codecs": "decode decode_stream decode_tool_calls encode_definitions encode_result",
     ".dialects.engine.parsed": "Parsed",
-    ".dialects.engine.parser": "Parser parse",
+    ".dialects.engine.parse": "parse",
+    ".dialects.engine.parser": "Parser",
     ".dialects.writing.prompt": "augment_system_prompt tool_prompt",
     ".dialects.writing.render": "render",
     ".errors": "CodecError DragomanError ErrorCode ExtractError JournalError ProviderError ToolError UsageError",

@@ -21,7 +21,7 @@ from dragoman.batch.judging.row_judge import judge
 from dragoman.batch.judging.toolset import toolset
 from dragoman.batch.result import RowVerdict
 from dragoman.batch.row_json import BadRow, loads
-from dragoman.dialects.engine.parser import parse
+from dragoman.dialects.engine.parse import parse
 
 from .corpora import TELLERS, chat, dialogue, functions, row
 

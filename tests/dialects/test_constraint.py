@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from dragoman.dialects import DIALECTS
-from dragoman.dialects.engine.parser import parse
+from dragoman.dialects.engine.parse import parse
 from dragoman.dialects.writing.constraint import call_schema, grammar, structural_tag
 from dragoman.dialects.writing.render import render
 from dragoman.schema.grammar import Grammar

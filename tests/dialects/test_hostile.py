@@ -7,8 +7,9 @@ import random
 import pytest
 
 from bench.counts import counting
+from dragoman.dialects.engine.parse import parse
 from dragoman.dialects.engine.parsed import Parsed, fold
-from dragoman.dialects.engine.parser import Parser, parse
+from dragoman.dialects.engine.parser import Parser
 from tests.support.hostile import CALL, CONTEXTS, LATE_CALLS, TOOL, UNITS, generators
 
 MAKERS = generators()

@@ -7,8 +7,9 @@ import random
 import pytest
 
 from dragoman.dialects.engine.budget import MARKS, TRIED
+from dragoman.dialects.engine.parse import parse
 from dragoman.dialects.engine.parsed import Parsed, fold
-from dragoman.dialects.engine.parser import Parser, parse
+from dragoman.dialects.engine.parser import Parser
 from dragoman.types import IssueKind, Tool
 
 TOOLS = [Tool(name="ping", parameters={"type": "object", "properties": {"host": {"type": "string"}}})]

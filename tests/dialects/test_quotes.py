@@ -6,8 +6,9 @@ import random
 
 import pytest
 
+from dragoman.dialects.engine.parse import parse
 from dragoman.dialects.engine.parsed import Parsed, fold
-from dragoman.dialects.engine.parser import Parser, parse
+from dragoman.dialects.engine.parser import Parser
 from dragoman.late import late
 from dragoman.lenient import string_ends
 

@@ -7,8 +7,9 @@ import sys
 
 import pytest
 
+from dragoman.dialects.engine.parse import parse
 from dragoman.dialects.engine.parsed import Parsed, fold
-from dragoman.dialects.engine.parser import Parser, parse
+from dragoman.dialects.engine.parser import Parser
 from dragoman.dialects.judge.paragraphs import Paragraphs
 from dragoman.dialects.judge.quotation import Context
 from dragoman.types import Tool

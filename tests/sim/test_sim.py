@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from dragoman.dialects import DIALECTS
-from dragoman.dialects.engine.parser import parse
+from dragoman.dialects.engine.parse import parse
 from dragoman.dialects.rows.documents import HERMES, TILDE_FENCE
 from dragoman.dialects.spec import Dialect, TextArgs
 from dragoman.dialects.writing.history import render_message

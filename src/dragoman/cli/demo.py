@@ -26,8 +26,8 @@ from rich.panel import Panel
 
 from ..codecs import encode_definitions
 from ..dialects import DIALECTS
+from ..dialects.engine.parse import parse
 from ..dialects.engine.parsed import Parsed
-from ..dialects.engine.parser import parse
 from ..gateway import GatewayConfig, create_app
 from ..providers.route import Route
 from ..providers.rows import COMPATIBLE

@@ -6,7 +6,7 @@ from typing import IO, Any
 
 import click
 
-from ..dialects.engine.parser import parse
+from ..dialects.engine.parse import parse
 from ..dialects.explain.findings import verdicts
 from ..dialects.judge.provenance import ShownText
 from . import explain

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from ..late import late_names, names_shown
 from ..tabular import tabulate
+from .engine.parse import parse as parse
 from .engine.parsed import Parsed as Parsed
 from .engine.parser import Parser as Parser
-from .engine.parser import parse as parse
 from .rows.table import DIALECTS as DIALECTS
 from .spec import Dialect as Dialect
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ..dialects.engine.parser import parse
+from ..dialects.engine.parse import parse
 from ..dialects.judge.judge import WRAPPERS, Judge
 from ..dialects.writing.neutralise import JOINER, neutralise
 from ..jsontext import dumps

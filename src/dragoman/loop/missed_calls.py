@@ -16,7 +16,7 @@ from difflib import get_close_matches
 from functools import cache
 from itertools import islice
 
-from ..dialects.engine.parser import parse
+from ..dialects.engine.parse import parse
 from ..dialects.judge import hints
 from ..dialects.rows.table import ALL
 from ..dialects.spec import Strength

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from ..dialects import DIALECTS
-from ..dialects.engine.parser import parse
+from ..dialects.engine.parse import parse
 from ..dialects.rows.documents import TILDE_FENCE
 from ..dialects.spec import AttributeArgs, Dialect, JsonCall, TaggedArgs, YamlCall
 from ..dialects.writing.history import DEFAULT_RESULT

@@ -17,8 +17,8 @@ from itertools import chain, count
 from typing import Any
 
 from ..codecs.shared.arguments import as_text, read_arguments
+from ..dialects.engine.parse import parse
 from ..dialects.engine.parsed import Parsed
-from ..dialects.engine.parser import parse
 from ..dialects.judge.judge import Judge
 from ..dialects.rows.table import ALL
 from ..dialects.spec import Dialect, Strength

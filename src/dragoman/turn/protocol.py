@@ -17,8 +17,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from itertools import groupby
 
+from ..dialects.engine.parse import parse
 from ..dialects.engine.parsed import Parsed
-from ..dialects.engine.parser import parse
 from ..dialects.judge.judge import breach
 from ..dialects.reading.json import FINAL
 from ..events import (

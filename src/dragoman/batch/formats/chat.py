@@ -10,7 +10,7 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from ...dialects.engine.parser import parse
+from ...dialects.engine.parse import parse
 from ...lenient.notation import Broken, Cut
 from ...lenient.reader import mend
 from ..result import Repair

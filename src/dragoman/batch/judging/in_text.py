@@ -12,8 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+from ...dialects.engine.parse import parse
 from ...dialects.engine.parsed import Parsed
-from ...dialects.engine.parser import parse
 from ...jsontext import dumps
 from ...types import Issue, IssueKind, Report, ToolCall, Verdict
 from ..formats.spec import ANY

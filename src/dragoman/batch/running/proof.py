@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ...dialects.engine.parser import parse
+from ...dialects.engine.parse import parse
 from ...io import box
 from ..formats.chat import written_messages
 from ..formats.spec import Demands

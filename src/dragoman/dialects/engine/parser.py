@@ -36,7 +36,7 @@ from .lanes import MOST, NO_LANE, Lane, Lanes
 from .listening import Dialects, Tools, listening
 from .markers import FENCE, FENCE_SIGNS, FENCES, NOISE, addressed_table, bare_table, closing, reasoning_table
 from .overlooked import NAME_KEYS
-from .parsed import Parsed, fold
+from .parsed import fold
 from .scanner import Scanner
 from .told_text import APART
 from .turns import Turns
@@ -465,41 +465,6 @@ class Parser:
         if len(opener) > 2:
             self._src.feed(tail[len(tail) - len(opener) :])
             self._src.base = -len(opener)
-
-
-def parse(
-    text: str,
-    *,
-    tools: Tools = None,
-    dialects: Dialects = "auto",
-    prefix: str = "",
-    finish_reason: str | None = None,
-    shown: Iterable[str | ShownText] = (),
-    strict: bool = False,
-    doubt: str = "ask",
-    prompted_dialect: str = "",
-    confirmed: Iterable[str] = (),
-) -> Parsed:
-    """Parse a whole text: exactly `Parser.feed(text)` and `close()`, folded.
-
-    text              what the model wrote
-    tools             Tools or any provider's definitions; None: not known, any name counts; []: nothing may run
-    dialects          "auto" (all), a name, a row, or several of them (`dragoman list dialects`)
-    prefix            what the chat template had already opened when the model began (`<think>\\n`)
-    finish_reason     why the model stopped, if known; "length" refuses a call that was cut
-    shown             texts the model was shown (results, documents): a copy of a call in them is not a call
-    strict            refuse what needs mending; in the JSON protocol, all but one action or one final
-    doubt             what becomes of a call that was perhaps not meant: "ask" (it is in `doubtful`), "run", "text"
-    prompted_dialect  the name of the row the prompt asked for; it counts as one named, among all that listen
-    confirmed         ways of writing that this model has confirmed (`habit` in the evidence of a report)
-
-    Raises UsageError for what is no text and for names there are not, never for what a model wrote.
-    """
-    parser = Parser(
-        tools=tools, dialects=dialects, prefix=prefix, finish_reason=finish_reason, shown=shown, strict=strict,
-        doubt=doubt, prompted_dialect=prompted_dialect, confirmed=confirmed,
-    )  # fmt: skip
-    return fold(parser.whole(text), text)
 
 
 def no_text(given: object) -> UsageError:

@@ -14,8 +14,8 @@ from typing import Any
 
 from ...types import ToolCall
 from ..engine.markers import THINK
+from ..engine.parse import parse
 from ..engine.parsed import Parsed
-from ..engine.parser import parse
 from ..reading.table import READERS
 from ..rows.table import ALL, Dialects
 from ..spec import Dialect

@@ -11,7 +11,7 @@ from dataclasses import asdict
 from typing import Any, TypeVar
 
 from ...dialects import DIALECTS
-from ...dialects.engine.parser import parse
+from ...dialects.engine.parse import parse
 from ...dialects.writing.render import render
 from ...errors import CodecError
 from ...schema.definitions import tools as as_tools

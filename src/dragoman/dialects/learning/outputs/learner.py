@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 
 from ....errors import UsageError
 from ....types import IssueKind, Tool, ToolCall
+from ...engine.parse import parse
 from ...engine.parsed import Parsed
-from ...engine.parser import parse
 from ...rows.table import ALL
 from ...spec import Dialect
 from ...writing.render import Unrenderable, render

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ....types import IssueKind
-from ...engine.parser import parse
+from ...engine.parse import parse
 from .learner import LearnedRow
 
 
