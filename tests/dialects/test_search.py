@@ -9,7 +9,8 @@ import re
 import pytest
 
 from dragoman import dialects
-from dragoman.dialects.engine.markers import LOOK, Table, _begun, table
+from dragoman.dialects.engine.mark_starts import LOOK, starts
+from dragoman.dialects.engine.markers import Table, table
 from dragoman.dialects.engine.search import Lead
 from dragoman.dialects.reading.named import leads
 from dragoman.dialects.rows.table import ALL, resolve
@@ -48,7 +49,7 @@ def test_forms_that_may_stand_anywhere_are_searched_by_their_marks() -> None:
 @pytest.mark.parametrize("name", SEARCHED)
 def test_single_signs_find_every_place_that_the_whole_pattern_finds(name: str) -> None:
     marks, rng = _table(name), random.Random(name)
-    looked = _begun(marks.every() - marks.line, LOOK), leads(tuple(marks.inline), line=False)
+    looked = starts(marks.every() - marks.line, LOOK), leads(tuple(marks.inline), line=False)
     whole = re.compile("|".join(itertools.chain(*looked)))
     for _ in range(12):
         text = LONG + "".join(rng.choice(PIECES) for _ in range(60)) + LONG

@@ -25,7 +25,8 @@ from ..judge.candidate import Draft
 from ..judge.declared import HEAD, Declared
 from ..reading.arguments import RawArguments, through
 from .emitter import Teller
-from .markers import Table, glued
+from .mark_starts import glued
+from .markers import Table
 from .search import VAIN
 from .stops import LONG, Fate
 

@@ -17,7 +17,8 @@ from ..reading.compiled import Form, Row
 from ..reading.named import leads
 from ..reading.segments import segmented
 from ..spec import Dialect, JsonCall, Listing, Place, Route, Segments, Strength
-from .choices import parted, so_far, soon
+from .choices import parted, soon
+from .mark_starts import FENCE, LETTER, LOOK, NEAR, WAIT, first_signs, on_line, plain_fence, starts
 from .marks_at import MarksAt
 from .passing import Passing
 from .search import Anchored, anchored
@@ -55,7 +56,6 @@ FABRICATED = (
 )
 """What a tool's answer looks like: written by the model after its own call, it is invented (judge-rules.md 7)."""
 
-FENCE = "```"
 FENCES = (FENCE, "~~~")
 FENCE_SIGNS = "`~"
 LINE_MARKS = frozenset({*FENCES, "observation:", "~~~tool_result", "```tool_result", "```tool_output", "```function_output"})
@@ -244,7 +244,7 @@ class Table(Marks):
         """The same, by so many signs of each mark."""
         every = self.every()
         inline, line = every - self.line, every & self.line
-        begun = _begun(inline, look, taken=True), _begun(inline, WAIT, taken=True), _begun(line, look, taken=True)
+        begun = starts(inline, look, taken=True), starts(inline, WAIT, taken=True), starts(line, look, taken=True)
         return Stops(*begun, frozenset(self.forms), self.inline)
 
     def surely_stops(self, heads: frozenset[str]) -> Search:
@@ -389,7 +389,7 @@ def fenced_table(base: Table) -> Table:
         made = _build(Marks(ends=frozenset(FENCES), line=frozenset(FENCES)))
         runs = "|".join(f"{fence}{fence[0]}*+" for fence in FENCES)
         closes = rf"(?:{runs})[ \t\r]*+(?:\n|\Z)|[{FENCE_SIGNS}]{{1,2}}\Z"
-        found = base.derived[FENCED] = replace(made, line_lead=late(_on_line(closes)), calm_source=_on_line(closes))
+        found = base.derived[FENCED] = replace(made, line_lead=late(on_line(closes)), calm_source=on_line(closes))
     return found
 
 
@@ -415,20 +415,9 @@ def _addressed(row: Row) -> Row:
     return weaker
 
 
-LOOK = 6
-"""How far is looked behind a character before it is taken for a marker's first: half of all words hold an `f` or an `h`."""
-
-
-NEAR = 3
-"""How far behind a sign where few places are looked at: in short texts, and where lines begin.  Half of a pattern is its
-last signs, and those of all marks take as long to compile as a page to read."""
 SURE, DEEP = 9, 16
 """How far where many marks were looked at in vain: a fence of data is told there from one of calls.  And where many
 places were that begin as marks do."""
-WAIT = 24
-"""How far where the marker's first characters are waited for rather than read: a word of prose begins like a phrase."""
-
-
 ADDRESSED = ("addressed",)
 BARE = ("bare",)
 FENCED = ("fenced",)
@@ -438,18 +427,18 @@ NARROW = ("narrow",)
 def _build(marks: Marks, near: int = NEAR) -> Table:
     every = marks.every()
     inside, letters = every - marks.line, frozenset(mark for mark in every if LETTER.match(mark))
-    inline, at_line = _leads(inside), _leads(every & marks.line)
+    inline, at_line = first_signs(inside), first_signs(every & marks.line)
     named, lines = leads(tuple(marks.inline), line=False), leads(tuple(marks.forms.keys() - marks.inline), line=True)
-    anywhere = [*_begun(inside - letters, near), *_begun(inside & letters, max(near, LOOK)), *named]
-    begun = [*_begun(every & marks.line, near), *lines]
+    anywhere = [*starts(inside - letters, near), *starts(inside & letters, max(near, LOOK)), *named]
+    begun = [*starts(every & marks.line, near), *lines]
     first = parted(begun)
     calm = _calm(marks)
-    calm_first = parted(begun, {FENCE[0]: f"(?!{_plain_fence(every - calm, first)})"}) if calm else first
+    calm_first = parted(begun, {FENCE[0]: f"(?!{plain_fence(every - calm, first)})"}) if calm else first
     return Table(
         **{name: getattr(marks, name) for name in field_names(Marks)},
         lead=late("|".join(anywhere) or r"(?!)"),
-        line_lead=late(_on_line(first)),
-        calm_source=_on_line(calm_first),
+        line_lead=late(on_line(first)),
+        calm_source=on_line(calm_first),
         calm=calm,
         any_lead=late("|".join([*([f"[{inline}{at_line}]"] if inline or at_line else []), *named, *lines]) or r"(?!)"),
         run_source="|".join((*anywhere, r"\n")),
@@ -458,10 +447,6 @@ def _build(marks: Marks, near: int = NEAR) -> Table:
         marker=MarksAt(every),
         longest=max(map(len, every), default=1),
     )
-
-
-PLAIN = "#|-+(!=>*"
-"""Signs that lines of prose and code begin with, and objects never: where no mark begins so."""
 
 
 def _calm(marks: Marks) -> frozenset[str]:
@@ -480,78 +465,14 @@ def _is_single(row: Row) -> bool:
     return _is_weak(row) and row.dialect.listing is Listing.REPEAT
 
 
-def _plain_fence(every: frozenset[str], first: str) -> str:
-    """A pattern for a fence, opened or closed, behind whose line no call begins: a word does, or another fence.
-
-    It holds nothing of which anything is told, and asks nothing: whoever looks at it may as well pass it.
-    """
-    first = "|".join((first, *_begun(frozenset(mark for mark in every if mark[0] in PLAIN), NEAR)))
-    words, info = re.escape(PLAIN), r"[\w+#. \t-]{0,160}+\r?"
-    tags = "|".join(re.escape(mark[len(FENCE) :]) for mark in sorted(every) if mark.startswith(FENCE) and mark != FENCE)
-    behind = rf"(?=[\w{words}])(?!{first})|```{info}\n\s*+[^\[{{\s]"
-    return rf"```(?!(?i:{tags or '`'})){info}\n\s*+(?:{behind})"
-
-
 def openings(t: Table) -> re.Pattern[str]:
     """A pattern for a character that may begin an opener of any row, wherever on a line it stands."""
-    return re.compile("|".join((*_begun(frozenset(t.rows), NEAR), *leads(tuple(t.forms), line=False))))
+    return re.compile("|".join((*starts(frozenset(t.rows), NEAR), *leads(tuple(t.forms), line=False))))
 
 
 MOST_SEARCHES = 16
 """So many searches are remembered of one table, by how the declared names of a request begin."""
-LINE_BEGINS = r"\n[ \t\r]*+(?!\n)"
-
-
-@lru_cache(maxsize=64)
-def surely_on_line(lead: re.Pattern[str], begun: frozenset[str], heads: frozenset[str]) -> re.Pattern[str]:
-    """What `lead` finds on lines, but words that begin neither as marks do (`begun`) nor as declared names (`heads`)."""
-    known = "|".join(map(re.escape, sorted(begun | heads)))
-    may = rf"(?=[^\w$@]|[^\x00-\x7f]|(?i:{known or '(?!)'})|[\w$@][\w.:/$@-]?\\)"
-    return re.compile(lead.pattern.replace(LINE_BEGINS, LINE_BEGINS + may, 1))
-
-
-def _on_line(first: str) -> str:
-    """A pattern for a line that begins with `first`."""
-    return rf"{LINE_BEGINS}(?={first})" if first else r"(?!)"
 
 
 def _folded(marks: Iterable[str]) -> frozenset[str]:
     return frozenset(m.casefold() for m in marks)
-
-
-def _leads(markers: frozenset[str]) -> str:
-    """The first characters of these markers, in either case, for a character class."""
-    return re.escape("".join(sorted({c for m in markers for c in (m[0], m[0].upper())})))
-
-
-def _begun(markers: frozenset[str], look: int = LOOK, *, taken: bool = False) -> list[str]:
-    """Patterns of one character each that may begin a marker; each begins with a literal, which `re` searches fast.
-
-    What is looked at behind it is `taken` into what is found, or not.
-
-    A letter does so only where a word begins (`glued`): else half of all words would hold one.
-    """
-    rests: dict[str, set[str]] = {}
-    for marker in markers:
-        for first in {marker[0], marker[0].upper()}:
-            rests.setdefault(first, set()).add(marker[1:look])
-    return [re.escape(first) + _alone(first) + _ahead(so_far(rest), taken=taken) for first, rest in sorted(rests.items())]
-
-
-LETTERS, CAPITALS = "A-Za-z", "A-Z"
-"""What glues a word to the one before it; a language written without spaces, or in another script, does not, and a
-capital behind a small letter begins a word."""
-LETTER, GLUED = late(f"[{LETTERS}]"), late(f"[{LETTERS}][a-z]|[{CAPITALS}]{{2}}")
-
-
-def _alone(first: str) -> str:
-    return f"(?<![{LETTERS if first.islower() else CAPITALS}]{first})" if LETTER.match(first) else ""
-
-
-def glued(before: str, first: str) -> bool:
-    """Does a word that begins with `first` only go on with the one that `before` is the last character of?"""
-    return GLUED.match(before + first) is not None
-
-
-def _ahead(pattern: str, *, taken: bool) -> str:
-    return pattern if taken or not pattern else f"(?={pattern})"

@@ -34,7 +34,8 @@ from .fenced_marks import FencedMarks, end_line
 from .fences import Fences
 from .lanes import MOST, NO_LANE, Lane, Lanes
 from .listening import Dialects, Tools, listening
-from .markers import FENCE, FENCE_SIGNS, FENCES, NOISE, addressed_table, bare_table, closing, reasoning_table
+from .mark_starts import FENCE
+from .markers import FENCE_SIGNS, FENCES, NOISE, addressed_table, bare_table, closing, reasoning_table
 from .overlooked import NAME_KEYS
 from .parsed import fold
 from .scanner import Scanner

@@ -17,7 +17,8 @@ from ..reading.named import PRINT_OPEN, UNDECIDED, begins_word, forms_at, opened
 from .budget import TRIED, Patience
 from .candidates import Trial
 from .emitter import Teller
-from .markers import Table, glued, narrow_table, surely_on_line
+from .mark_starts import glued, surely_on_line
+from .markers import Table, narrow_table
 from .nearby import Nearby
 from .search import FEW, Lead
 from .torn import TornMarks

@@ -1,0 +1,90 @@
+"""Patterns for what marks begin with: by a few signs, so that text without marks is passed over by one search.
+
+Knows spellings of marks, and how words and lines begin; nothing of what marks mean, of rows or of tables.
+Contract: a pattern finds each place where one of its marks begins, and perhaps others.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from ...late import late
+from .choices import so_far
+
+FENCE = "```"
+LOOK = 6
+"""How far is looked behind a character before it is taken for a mark's first: half of all words hold an `f` or `h`."""
+NEAR = 3
+"""How far behind a sign where few places are looked at: in short texts, and where lines begin.  Half of a pattern is
+its last signs, and those of all marks take as long to compile as a page to read."""
+WAIT = 24
+"""How far where a marker's first characters are waited for rather than read: a word of prose begins like a phrase."""
+PLAIN = "#|-+(!=>*"
+"""Signs that lines of prose and code begin with, and objects never: where no mark begins so."""
+LINE_BEGINS = r"\n[ \t\r]*+(?!\n)"
+
+
+@lru_cache(maxsize=64)
+def surely_on_line(lead: re.Pattern[str], begun: frozenset[str], heads: frozenset[str]) -> re.Pattern[str]:
+    """What `lead` finds on lines, but words that begin neither as marks (`begun`) nor as known names (`heads`)."""
+    known = "|".join(map(re.escape, sorted(begun | heads)))
+    may = rf"(?=[^\w$@]|[^\x00-\x7f]|(?i:{known or '(?!)'})|[\w$@][\w.:/$@-]?\\)"
+    return re.compile(lead.pattern.replace(LINE_BEGINS, LINE_BEGINS + may, 1))
+
+
+def on_line(first: str) -> str:
+    """A pattern for a line that begins with `first`."""
+    return rf"{LINE_BEGINS}(?={first})" if first else r"(?!)"
+
+
+def first_signs(markers: frozenset[str]) -> str:
+    """The first characters of these markers, in either case, for a character class."""
+    return re.escape("".join(sorted({c for m in markers for c in (m[0], m[0].upper())})))
+
+
+def starts(markers: frozenset[str], look: int = LOOK, *, taken: bool = False) -> list[str]:
+    """Patterns of one character each that may begin a marker; each begins with a literal, which `re` searches fast.
+
+    What is looked at behind it is `taken` into what is found, or not.
+
+    A letter does so only where a word begins (`glued`): else half of all words would hold one.
+    """
+    rests: dict[str, set[str]] = {}
+    for marker in markers:
+        for first in {marker[0], marker[0].upper()}:
+            rests.setdefault(first, set()).add(marker[1:look])
+    return [
+        re.escape(first) + _alone(first) + _ahead(so_far(rest), taken=taken) for first, rest in sorted(rests.items())
+    ]
+
+
+LETTERS, CAPITALS = "A-Za-z", "A-Z"
+"""What glues a word to the one before it; a language written without spaces, or in another script, does not, and a
+capital behind a small letter begins a word."""
+LETTER, GLUED = late(f"[{LETTERS}]"), late(f"[{LETTERS}][a-z]|[{CAPITALS}]{{2}}")
+
+
+def _alone(first: str) -> str:
+    return f"(?<![{LETTERS if first.islower() else CAPITALS}]{first})" if LETTER.match(first) else ""
+
+
+def glued(before: str, first: str) -> bool:
+    """Does a word that begins with `first` only go on with the one that `before` is the last character of?"""
+    return GLUED.match(before + first) is not None
+
+
+def _ahead(pattern: str, *, taken: bool) -> str:
+    return pattern if taken or not pattern else f"(?={pattern})"
+
+
+def plain_fence(every: frozenset[str], first: str) -> str:
+    """A pattern for a fence, opened or closed, behind whose line no call begins: a word does, or another fence.
+
+    It holds nothing of which anything is told, and asks nothing: whoever looks at it may as well pass it.
+    """
+    first = "|".join((first, *starts(frozenset(mark for mark in every if mark[0] in PLAIN), NEAR)))
+    words, info = re.escape(PLAIN), r"[\w+#. \t-]{0,160}+\r?"
+    tags = "|".join(re.escape(mark[len(FENCE) :]) for mark in sorted(every) if mark.startswith(FENCE) and mark != FENCE)
+    behind = rf"(?=[\w{words}])(?!{first})|```{info}\n\s*+[^\[{{\s]"
+    return rf"```(?!(?i:{tags or '`'})){info}\n\s*+(?:{behind})"
