@@ -10,6 +10,7 @@ from bench.counts import counting
 from dragoman.dialects.engine.parse import parse
 from dragoman.dialects.engine.parsed import Parsed, fold
 from dragoman.dialects.engine.parser import Parser
+from dragoman.dialects.reading.skipped import LONGEST
 from tests.support.hostile import CALL, CONTEXTS, LATE_CALLS, TOOL, UNITS, generators
 
 MAKERS = generators()
@@ -43,6 +44,8 @@ BOUNDS = {
     "'<tool name=\"' in a fence": 3_000,
     "'<tool name=\"' in words": 8_000,
     "'\\nAction: ' in a fence": 3_000,
+    "',' in a JSON call": 200,
+    "']<]minimax[>[</invoke>' in an XML value": 6_000,
 }
 """Calls for a thousand characters of a text of eight thousand: some are what a message costs at all."""
 LONG, DENSE = 100_000, 2_000
@@ -143,6 +146,15 @@ def test_a_call_of_any_kind_behind_much_data_is_read_as_behind_little(unit: str,
 def test_it_is_read_in_pieces_as_it_is_whole(name: str) -> None:
     text = MAKERS[name](9_000)
     assert fed(text, len(name)) == parse(text, tools=[TOOL])
+
+
+@pytest.mark.parametrize("size", [1_000, 148_000, 152_000])
+def test_a_damaged_call_of_a_list_is_passed_over_in_pieces_as_it_is_whole(size: int) -> None:
+    damaged = f'ping(host=is {{"{"a" * size}"}})'
+    text = f'[{damaged}, ping(host="b")]'
+    parsed = parse(text, tools=[TOOL])
+    assert parsed == fed(text, size)
+    assert [call.arguments for call in parsed.calls] == ([{"host": "b"}] if size < LONGEST else [])
 
 
 @pytest.mark.parametrize("noise", ["</s>", "<tool_call>", "<tool_call>{", '<tool name="', "[TOOL_CALLS]", "{", "ping("])
