@@ -87,7 +87,7 @@ class Relaxed(BlankReader):
                 elif c == form.close:
                     self.note("trailing_comma")
                 if c == ",":
-                    src.pos = COMMAS.match(src.buf, src.pos).end()  # type: ignore[union-attr]  # to the last of them
+                    self._over_commas()
                     continue
             elif not first and c and c != form.close:
                 if (yield from self._stopped()):
@@ -114,6 +114,11 @@ class Relaxed(BlankReader):
             else:
                 yield from self._member(member, form)
             first = False
+
+    def _over_commas(self) -> None:
+        """Go to the last of the commas that stand here with nothing between them."""
+        src = self.src
+        src.pos = COMMAS.match(src.buf, src.pos).end()  # type: ignore[union-attr]
 
     def _stopped(self) -> Need[bool]:
         """Does a mark around the whole value stand where a bracket should close?  Then the bracket is missing."""
@@ -286,7 +291,7 @@ class Relaxed(BlankReader):
                 elif c == close and close == "]":
                     self.note("trailing_comma")
                 if c == ",":
-                    src.pos = COMMAS.match(src.buf, src.pos).end()  # type: ignore[union-attr]  # to the last of them
+                    self._over_commas()
                     continue
             elif count and c and c != close:
                 if (yield from self._stopped()):

@@ -31,7 +31,7 @@ REFUSED = 1
 READ = 4
 """and text that was read as a call and was none, as so many of the others;"""
 ROWS = 8
-"""and one that is text, quoted by nothing, and that so many rows begin with, as one more."""
+"""and one that is text, and quoted by nothing, as one more for so many rows that begin with it."""
 
 
 class Patience:

@@ -273,7 +273,7 @@ class Trial(Damage):
         One of them has read this place and found no call, or too much was read so, and what stands here names no tool.
         """
         at = self.src.base + pos
-        return at < self._weak_from or (self._vain > MAX_TRIED and not self.is_named(pos))
+        return at < self._weak_from or (self._is_spent and not self.is_named(pos))
 
     @property
     def _is_spent(self) -> bool:
