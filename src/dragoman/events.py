@@ -1,6 +1,6 @@
 """A response as a stream of events, and the two functions that fold and unfold it.
 
-Knows the values of `types.py` and nothing else: no wire, no dialect, no clock.
+Knows the values of `types` and nothing else: no wire, no dialect, no clock.
 Laws: `assemble(replay(r)) == r`; the `CallDelta.json` of one call concatenate to strict JSON, always; a call whose
 `CallEnded.report` says *refused* or *quoted* is not in the assembled message (an `Issue` carries its text).
 """

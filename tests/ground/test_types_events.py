@@ -48,7 +48,6 @@ from dragoman.types import (
     ToolResult,
     Usage,
     Verdict,
-    names,
     spoken,
 )
 
@@ -268,10 +267,6 @@ def test_values_are_frozen() -> None:
 def test_an_error_code_and_an_error_are_two_signals() -> None:
     assert ToolResult(call_id="c", error_code="ENOENT").is_error is False
     assert ToolResult(call_id="c", is_error=True, error_code="").error_code is None
-
-
-def test_names_are_in_order() -> None:
-    assert names([]) == ()
 
 
 def test_any_mapping_and_any_tuple_is_json() -> None:

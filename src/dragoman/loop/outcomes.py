@@ -1,7 +1,7 @@
 """The ends of a run, and what it leaves behind.
 
 A closed union of frozen records: every run ends as exactly one of them, each with the whole conversation.
-Knows the values of `types.py`; nothing of machines.  Contract: in `Run.messages` every call is answered by exactly one
+Knows the values of `types`; nothing of machines.  Contract: in `Run.messages` every call is answered by exactly one
 result, whatever the end, so that the conversation can go on.
 """
 

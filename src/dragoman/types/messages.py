@@ -1,0 +1,228 @@
+"""Messages, and the parts that they are made of.
+
+Knows no tool beyond its name, no request and no wire.  Contract: frozen; values compare by content, but for what a call
+says of its own past; `metadata` carries what is not modelled, so that nothing a peer said is lost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from operator import attrgetter
+from typing import Any, Literal, TypeAlias
+
+from ..records import dataclass, field
+from .audit import Report
+from .mapping import NOTHING, JsonObject
+
+Role = Literal["system", "user", "assistant", "tool"]
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """Visible text."""
+
+    text: str
+    metadata: JsonObject = field(default=NOTHING, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Reasoning:
+    """The model's thinking.  `metadata` keeps what must be sent back (`signature`, `encrypted` …)."""
+
+    text: str
+    metadata: JsonObject = field(default=NOTHING, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Media:
+    """An image, sound or file: base64 `data` or a `url`, with its media type (`image/png`)."""
+
+    mime: str = ""
+    data: str = ""
+    url: str = ""
+    name: str = ""
+    metadata: JsonObject = NOTHING
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opaque:
+    """A block of one API that no other can carry (server-side tools and their results): `block` verbatim."""
+
+    api: str
+    block: JsonObject
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolCall:
+    """A call the model made.
+
+    `raw` is the JSON of the arguments as the model wrote it, replayed byte for byte to the same API; it does not
+    take part in comparison, nor does `report`.
+    """
+
+    id: str
+    name: str
+    arguments: JsonObject = NOTHING
+    raw: str | None = field(default=None, compare=False)
+    report: Report | None = field(default=None, compare=False)
+    metadata: JsonObject = NOTHING
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, init=False)
+class ToolResult:
+    """A tool's answer.
+
+    `is_error` says that it failed, `error_code` how (`ErrorCode`, or the tool's own word): two orthogonal
+    signals.  `content` may be given as one string; it is always stored as parts.
+    """
+
+    call_id: str
+    name: str
+    content: tuple[Text | Media, ...]
+    is_error: bool
+    error_code: str | None
+    metadata: JsonObject
+
+    def __init__(
+        self,
+        *,
+        call_id: str,
+        name: str = "",
+        content: str | Iterable[Text | Media] = (),
+        is_error: bool = False,
+        error_code: str | None = None,
+        metadata: JsonObject = NOTHING,
+    ) -> None:
+        parts: tuple[Text | Media, ...] = (Text(content),) if isinstance(content, str) else tuple(content)
+        put = object.__setattr__
+        put(self, "call_id", call_id)
+        put(self, "name", name)
+        put(self, "content", parts)
+        put(self, "is_error", is_error)
+        put(self, "error_code", error_code or None)
+        put(self, "metadata", metadata)
+
+    @property
+    def text(self) -> str:
+        """The text parts joined; media left out."""
+        only = self.content[0] if len(self.content) == 1 else None
+        return only.text if type(only) is Text else "".join([p.text for p in self.content if isinstance(p, Text)])
+
+
+Part: TypeAlias = Text | Reasoning | Media | ToolCall | ToolResult | Opaque
+
+
+class _Noted:
+    """What is asked of a message by every stage of every turn: found once, for a message never changes."""
+
+    __slots__ = ("_bare", "_calls", "_results")
+    _bare: bool
+    _calls: tuple[ToolCall, ...]
+    _results: tuple[ToolResult, ...]
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class Message(_Noted):
+    """One message.  `cache` asks for a prompt-cache marker after it, where the wire has one.
+
+    `parts` may be given as one string.  Tool results stand in messages of role "tool", all results that answer one
+    assistant message in one message.
+    """
+
+    role: Role
+    parts: tuple[Part, ...]
+    cache: bool
+    metadata: JsonObject
+
+    def __init__(
+        self, role: Role, parts: str | Iterable[Part] = (), *, cache: bool = False, metadata: JsonObject = NOTHING
+    ) -> None:
+        put_role, put_parts, put_cache, put_metadata = _PUT
+        put_role(self, role)
+        put_parts(self, (Text(parts),) if isinstance(parts, str) else tuple(parts))
+        put_cache(self, cache)
+        put_metadata(self, metadata)
+
+    def with_parts(self, parts: Iterable[Part]) -> Message:
+        """The message with other parts."""
+        return Message(self.role, parts, cache=self.cache, metadata=self.metadata)
+
+    @property
+    def text(self) -> str:
+        """The visible text, joined."""
+        only = self.parts[0] if len(self.parts) == 1 else None
+        return only.text if type(only) is Text else "".join([p.text for p in self.parts if isinstance(p, Text)])
+
+    @property
+    def reasoning(self) -> str:
+        """The reasoning, joined."""
+        return "".join([p.text for p in self.parts if isinstance(p, Reasoning)])
+
+    @property
+    def calls(self) -> tuple[ToolCall, ...]:
+        """The tool calls, in order."""
+        try:
+            return self._calls
+        except AttributeError:
+            _note(self)
+            return self._calls
+
+    @property
+    def results(self) -> tuple[ToolResult, ...]:
+        """The tool results, in order."""
+        try:
+            return self._results
+        except AttributeError:
+            _note(self)
+            return self._results
+
+    @property
+    def bare(self) -> bool:
+        """Is it text, reasoning, calls and results alone: no fields, blocks, media or cache marker of any one API?"""
+        try:
+            return self._bare
+        except AttributeError:
+            _note(self)
+            return self._bare
+
+
+_PUT: Any = tuple(getattr(Message, name).__set__ for name in ("role", "parts", "cache", "metadata"))
+
+
+_PUT_NOTES: Any = tuple(getattr(_Noted, name).__set__ for name in ("_calls", "_results", "_bare"))
+
+
+def _note(message: Message) -> None:
+    """Whoever asks one of these asks the others too."""
+    parts, (put_calls, put_results, put_bare) = message.parts, _PUT_NOTES
+    put_calls(message, tuple([part for part in parts if isinstance(part, ToolCall)]))
+    put_results(message, tuple([part for part in parts if isinstance(part, ToolResult)]))
+    put_bare(message, not (message.cache or message.metadata) and all(map(_is_bare, parts)))
+
+
+def spoken(parts: Sequence[Text | Reasoning | ToolCall]) -> Message:
+    """A message of the model in which nothing else stands: what every reader of it asks is noted at once."""
+    message = Message("assistant", parts)
+    put_calls, put_results, put_bare = _PUT_NOTES
+    calls: list[ToolCall] = []
+    bare = True
+    for part in parts:
+        if type(part) is ToolCall:
+            calls.append(part)
+        if part.metadata:
+            bare = False
+    put_calls(message, (*calls,))
+    put_results(message, ())
+    put_bare(message, bare)
+    return message
+
+
+def _is_bare(part: Part) -> bool:
+    if isinstance(part, ToolResult):
+        spoken = not part.metadata and _SPOKEN.issuperset(map(type, part.content))
+        return spoken and not any(map(_metadata, part.content))
+    return not (isinstance(part, Media | Opaque) or part.metadata)
+
+
+_SPOKEN = frozenset({Text})
+_metadata = attrgetter("metadata")
