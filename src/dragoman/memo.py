@@ -166,7 +166,7 @@ def _of_tools(make: Made) -> Made:
         if type(tools) is not FrozenTools:
             return make(tools, *constants)
         made: Any = tools.__dict__
-        key = (make, *[one if type(one) in WORDS else id(one) for one in constants])
+        key = (make, *[one if type(one) in WORDS else id(one) for one in constants]) if constants else make
         found = made.get(key)
         if found is None:
             if len(made) >= OBJECTS:

@@ -106,3 +106,31 @@ def test_a_frozen_record_survives_a_pickle_and_is_itself_though_it_holds_nan() -
 def test_what_is_not_supported_is_told_when_the_class_is_made(kind: Any) -> None:
     with pytest.raises(TypeError, match="use `dataclasses`"):
         records.dataclass(type("Odd", (), {"__annotations__": {"x": kind}}))
+
+
+@pytest.mark.parametrize("shape", [point, pair])
+def test_what_makes_many_records_makes_the_same(shape: Callable[..., Any]) -> None:
+    cls = shape(records.dataclass, frozen=True, slots=True)
+    make: Any = records.maker(cls)
+    for given in ({"x": 1}, {"x": 1, "y": 3, "tags": ["t"], "note": "n"}):
+        one = make(**given)
+        assert type(one) is cls
+        assert one == cls(**given)
+        assert repr(one) == repr(cls(**given))
+        with pytest.raises(AttributeError):
+            one.x = 2
+    assert make(1, 2, ["t"]) == cls(1, 2, ["t"])
+    assert make(1).tags is not make(1).tags
+    with pytest.raises(TypeError):
+        make()
+
+
+@pytest.mark.parametrize("shape", [point, pair])
+def test_a_record_is_copied_with_some_fields_changed(shape: Callable[..., Any]) -> None:
+    cls = shape(records.dataclass, frozen=True, slots=True)
+    one = cls(1, 2, ["t"], note="n")
+    made = records.changer(cls, "y", "note")(one, 5, "m")
+    assert type(made) is cls
+    assert made == cls(1, 5, ["t"], note="m")
+    assert made.tags is one.tags
+    assert (one.y, one.note) == (2, "n")

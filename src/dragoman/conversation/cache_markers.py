@@ -160,7 +160,7 @@ def _marked_at(messages: Sequence[Message], start: int, known: tuple[int, ...] |
 def _marked(message: Message, cache: bool) -> Message:
     if message.cache == cache:
         return message
-    return Message(message.role, message.parts, cache=cache, metadata=message.metadata)
+    return message.with_cache(cache)
 
 
 @memoize(TOOLS)

@@ -20,7 +20,7 @@ from ..records import dataclass, replace
 from ..types import NOTHING, Issue, IssueKind, Message, Part, Text, ToolCall, ToolResult
 from .grown import by_growth, changed, grown, same
 from .naming import respell
-from .plain import as_plain
+from .plain import Plain, as_plain
 from .requirements import Turns, WireRequirements
 
 MISSING = (
@@ -42,7 +42,9 @@ class Repaired:
 
 def repair(messages: Sequence[Message]) -> Repaired:
     """`messages` with every result next to its call, missing results added as errors, orphan results left out."""
-    made, done = (None, ()) if as_plain(messages) is not None else _repaired(messages)
+    if as_plain(messages) is not None:
+        return Repaired(same(messages))
+    made, done = _repaired(messages)
     return Repaired(same(messages) if made is None else made, done)
 
 
@@ -391,9 +393,14 @@ START = "(The conversation begins here.)"
 """The user's first words where a wire wants some and the history has lost them."""
 
 
+def are_in_turns(found: Plain | None, turns: Turns) -> bool:
+    """Is a conversation, of which so much is known, in turns that follow each other as they must?"""
+    return turns is Turns.FREE or (turns is Turns.FILLED and found is not None and found.filled)
+
+
 def in_turns(messages: Sequence[Message], turns: Turns) -> Repaired:
     """`messages`, in order (`repair`), with turns that follow each other as they must."""
-    if turns is Turns.FREE or (turns is Turns.FILLED and (found := as_plain(messages)) and found.filled):
+    if are_in_turns(as_plain(messages), turns):
         return Repaired(same(messages))
     made, done = _in_turns(messages, turns)
     return Repaired(same(messages) if made is None else made, done)

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from operator import is_
-from typing import NamedTuple
 
 from ..memo import Recent
 from ..types import Message, Reasoning, Text, ToolCall, ToolResult
-from .grown import Grown, grown
-from .plain import PLAIN, SHORT, as_plain, looked_at
+from .grown import Grown, by_growth, grown
+from .plain import SHORT, as_plain
 
 HELD = 8
 """Conversations, those that were asked last."""
@@ -26,15 +25,8 @@ DEEPEST = 64
 """Turns after which what was made of them is made anew: each turn holds the one before."""
 
 
-class _Held(NamedTuple):
-    """A conversation, how long its texts are, and how many turns it holds."""
-
-    said: Grown[Message]
-    size: int
-    turns: int
-
-
-_HELD: Recent[tuple[int, int], _Held] = Recent(HELD)
+_HELD: Recent[tuple[int, int], tuple[Grown[Message], int]] = Recent(HELD)
+"""Conversations, and how many turns of each are held."""
 
 
 def known_again(messages: Sequence[Message]) -> Sequence[Message]:
@@ -42,35 +34,35 @@ def known_again(messages: Sequence[Message]) -> Sequence[Message]:
     if type(messages) is not tuple or len(messages) < FEWEST:
         return messages
     key = id(messages[0]), id(messages[1])  # of objects that are held, so that no others have them
-    held = _HELD.get(key)
-    turns, base = (0, None) if held is None or held.turns >= DEEPEST else (held.turns, held.said)
+    base, turns = _HELD.get(key) or _NOBODY
+    if turns >= DEEPEST:
+        base, turns = _NOBODY
     while base is not None and not _begins(messages, base):
         base, turns = base.base, turns - 1  # another turn behind the same beginning
     if base is not None and len(base) == len(messages):
         return base
-    more = messages if base is None else messages[len(base) :]
-    before = None if base is None else as_plain(base)
-    found = looked_at(more, before) if base is None or before is not None else None
-    if found is not None:
-        size = found.size
-    elif held is not None and base is held.said:
-        size = held.size + sum(map(_size, more))
-    else:
-        size = sum(map(_size, messages))
-    if size > LONGEST:
+    whole = grown(base, (), messages)
+    found = as_plain(whole)
+    if (_size_of(whole) if found is None else found.size) > LONGEST:
         return messages
-    whole = grown(base, more, messages)
     if base is not None and base.base is not None:
         base.base.made.clear()  # what is asked from now on is made of what was made of `base`
-    whole.made[PLAIN] = found, ()
-    _HELD.put(key, _Held(whole, size, max(turns, 0) + 1))
+    _HELD.put(key, (whole, max(turns, 0) + 1))
     return whole
+
+
+_NOBODY: tuple[Grown[Message] | None, int] = None, 0
 
 
 def _begins(messages: Sequence[Message], base: Grown[Message]) -> bool:
     """Do the messages begin with these very ones?"""
     end = len(base)
     return end <= len(messages) and base[-1] is messages[end - 1] and all(map(is_, base, messages))
+
+
+@by_growth
+def _size_of(messages: Sequence[Message], start: int, known: int | None) -> int:
+    return (known or 0) + sum(map(_size, messages[start:]))
 
 
 def _size(message: Message) -> int:

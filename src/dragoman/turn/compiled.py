@@ -19,9 +19,9 @@ from typing import Any
 from ..codecs.shared.spec import WireFields
 from ..conversation.cache_markers import Caches, with_markers
 from ..conversation.grown import Grown, by_growth, grown
-from ..conversation.history import in_turns
+from ..conversation.history import are_in_turns, in_turns
 from ..conversation.naming import UNCHANGED
-from ..conversation.plain import as_grown, as_plain
+from ..conversation.plain import Plain, as_grown, as_plain
 from ..conversation.requirements import WireRequirements
 from ..memo import OBJECTS, FrozenTools, Recent
 from ..providers.families import Profile, Replay, TemplateLimit
@@ -72,18 +72,21 @@ class Compiled:
 
     def planned(self, request: Request) -> Plan | None:
         """The plan of `request`, which asks the same; None where its conversation is not plain."""
-        messages, plan = request.messages, self.plan
-        calls = _has_calls(messages, self.requirements)
+        messages, plan, needed = request.messages, self.plan, self.requirements
+        found = as_plain(messages)
+        calls = _has_calls(messages, found, needed)
         if calls is None or (calls and self.callless):
             return None
         if self.style is None:
             sent = as_grown(messages)
         else:
             sent = self._from_prompt(in_text(messages, plan.asked.tools, self.style, self.told))
-        ordered = in_turns(sent, self.requirements.turns)
-        if ordered.issues:
-            return None
-        sent = ordered.messages
+            found = as_plain(sent)
+        if not are_in_turns(found, needed.turns):
+            ordered = in_turns(sent, needed.turns)
+            if ordered.issues:
+                return None
+            sent = ordered.messages
         if self.marked:
             tools = bool(plan.request.tools)
             sent = with_markers(sent, self.route.provider.quirks.cache, tools=tools, takes=self.takes)
@@ -181,14 +184,15 @@ def _key(
     extra = request.extra and _written(request.extra)
     if extra is None:
         return None
-    return (
-        id(route), request.model, text, request.tool_choice, request.parallel, _of_sampling(sampling), request.stream,
-        extra or "", refused or "", habits,
-    )  # fmt: skip
+    try:  # 1, 1.0 and True are equal, and are not written alike
+        options = marshal.dumps((_of_sampling(sampling), request.parallel, request.stream), _FORM)
+    except ValueError:
+        return None
+    return id(route), request.model, text, request.tool_choice, options, extra or "", refused or "", habits
 
 
 _of_sampling = attrgetter(*(field.name for field in fields(Sampling)))
-"""Its values: a tuple of them is compared and hashed without a step of ours."""
+"""Its values."""
 
 
 def _written(extra: JsonObject) -> Hashable:
@@ -234,10 +238,11 @@ def _is_callless(request: Request, plan: Plan, family: Profile) -> bool:
     return not plan.text and (family.replay in {Replay.DEMANDED, Replay.SIGNED} or not request.tools)
 
 
-def _has_calls(messages: Sequence[Message], requirements: WireRequirements) -> bool | None:
+def _has_calls(messages: Sequence[Message], found: Plain | None, requirements: WireRequirements) -> bool | None:
     """Are there calls in a conversation of texts, calls and results that the wire takes as they are?  None: it is none.
+
+    `found` is what is known of it where it is plain.
     """
-    found = as_plain(messages)
     if found is None:
         ids = _plain(messages, requirements)
         return None if ids is None else bool(ids)

@@ -26,7 +26,7 @@ from ..providers.families import Profile
 from ..providers.route import Route
 from ..providers.spec import Tools
 from ..providers.thinking import controls
-from ..records import dataclass, field, replace
+from ..records import changer, dataclass, field, replace
 from ..schema import definitions
 from ..types import Issue, IssueKind, Message, Request, Tool, ToolChoice
 from .capabilities import NOTHING, Refusals, signed
@@ -79,21 +79,7 @@ class Plan:
 
     def saying(self, asked: Request, sent: tuple[Message, ...]) -> Plan:
         """The same plan of another conversation: of what is `asked`, which is sent as `sent`."""
-        return Plan(
-            route=self.route,
-            request=self.request.with_messages(sent),
-            asked=asked,
-            text=self.text,
-            nonce=self.nonce,
-            refused=self.refused,
-            constraint=self.constraint,
-            quirks=self.quirks,
-            tools=self.tools,
-            names=self.names,
-            habits=self.habits,
-            issues=self.issues,
-            made=self.made,
-        )
+        return changer(Plan, "request", "asked")(self, self.request.with_messages(sent), asked)
 
     @property
     def codec(self) -> Codec:

@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 
 from ..codecs.shared.errors import http_date
 from ..codecs.shared.frames import FrameKind
-from ..codecs.shared.spec import Codec, Ids
+from ..codecs.shared.spec import Codec, Ids, TurnWriter
 from ..codecs.shared.written import Piece, Written, with_commas
 from ..conversation.cache_markers import with_places, without_markers
-from ..conversation.grown import Grown, grown
+from ..conversation.grown import Grown, by_growth, grown
 from ..conversation.plain import as_plain
 from ..effects import Machine, Now, Open, Opened, Read
 from ..errors import ProviderError
@@ -72,48 +72,81 @@ class _Frame(NamedTuple):
     marks: tuple[int, ...]
     pieces: tuple[Sequence[Piece], Sequence[Piece]]
 
-    def stands_around(self, messages: Sequence[Message], marks: Sequence[int]) -> bool:
+    def stands_around(self, messages: Sequence[Message], marks: tuple[int, ...]) -> bool:
         """Do the messages, with markers at `marks`, begin with these instructions, or with equal ones?"""
         end = len(self.head)
-        if end >= len(messages) or messages[end].role == "system":
+        if self.head != messages[:end] or end >= len(messages) or messages[end].role == "system":
             return False
-        return self.head == messages[:end] and self.marks == tuple([at for at in marks if at < end])
+        return self.marks == marks or self.marks == tuple([at for at in marks if at < end])
+
+
+class _Turns(NamedTuple):
+    """The turns of a conversation on a wire, as its writer knows them, behind so many messages that stand beside them.
+    """
+
+    beside: int
+    written: Any
 
 
 MOST_FRAMES = 8
 """Bodies of one plan, by the instructions in them, of which what stands around the turns is remembered."""
 
 
+class _Bodies:
+    """The bodies of all requests of a plan: what writes their turns, and what stands around these, the latest first."""
+
+    __slots__ = ("frames", "writer")
+
+    def __init__(self, plan: Plan) -> None:
+        make = plan.codec.turns
+        self.writer: TurnWriter | None = None if make is None else make(plan.request.with_messages(()), plan.quirks)
+        self.frames: tuple[_Frame, ...] = ()
+
+
 def _encoded(plan: Plan) -> bytes:
     """The body.  Of a plain conversation that grew only what is new is written, for all else of it is known."""
-    turns = plan.codec.turns
+    bodies = plan.once(_Bodies)
     messages, marks = without_markers(plan.request.messages)
-    if turns is None or type(messages) is not Grown or as_plain(messages) is None:
-        return b"".join(_written(_body(plan))[0])
-    frame = _framed(plan, turns[0], messages, marks)
-    listed = None if frame is None else turns[1](plan.request, plan.quirks)
-    if frame is None or listed is None:
-        return b"".join(_written(_body(plan))[0])
-    before, behind = frame.pieces
-    return b"".join((*before, *with_commas(listed), *behind))
+    writer = bodies.writer
+    turns: _Turns | None = None
+    if writer is not None and type(messages) is Grown:
+        turns = _turns(messages, writer)
+    if turns is not None and writer is not None:
+        frame = _framed(plan, bodies, messages, marks)
+        listed = frame and writer.pieces(turns.written, len(messages), turns.beside, marks)
+        if frame is not None and listed is not None:
+            before, behind = frame.pieces
+            return b"".join((*before, *with_commas(listed), *behind))
+    return b"".join(_written(_body(plan))[0])
 
 
-def _framed(plan: Plan, field: str, messages: Grown[Message], marks: Sequence[int]) -> _Frame | None:
+@by_growth
+def _turns(messages: Sequence[Message], start: int, known: _Turns | None, writer: TurnWriter) -> _Turns | None:
+    """The turns of a plain conversation; None for any other."""
+    found = as_plain(messages)
+    if found is None or (writer.filled and not found.filled):
+        return None
+    if known is None or start <= known.beside:
+        beside = writer.beside(messages)
+        return _Turns(beside, writer.more(None, messages[beside:], beside))
+    return _Turns(known.beside, writer.more(known.written, messages[start:], start))
+
+
+def _framed(plan: Plan, bodies: _Bodies, messages: tuple[Message, ...], marks: tuple[int, ...]) -> _Frame | None:
     """What stands around the turns of a plain conversation: what does around the first; None where that is not told."""
-    known: tuple[_Frame, ...] = plan.made.get(_Frame, ())
-    for frame in known:
+    for frame in bodies.frames:
         if frame.stands_around(messages, marks):
             return frame
     head = (*takewhile(_instructs, messages),)
-    if len(head) == len(messages):
+    if bodies.writer is None or len(head) == len(messages):
         return None
     marked = tuple([at for at in marks if at < len(head)])
     begun = with_places(grown(None, messages[: len(head) + 1]), marked)
-    pieces = _written(_body(plan, begun), field)
+    pieces = _written(_body(plan, begun), bodies.writer.field)
     if len(pieces) == 1:
         return None
     made = _Frame(head, marked, (pieces[0], pieces[2]))
-    plan.made[_Frame] = (made, *known[: MOST_FRAMES - 1])
+    bodies.frames = (made, *bodies.frames[: MOST_FRAMES - 1])
     return made
 
 

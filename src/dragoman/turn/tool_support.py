@@ -44,24 +44,20 @@ class ToolSupport:
     """The findings; `behind` is what other processes know, and what it says counts first."""
 
     def __init__(self, behind: Backing[Finding] | None = None) -> None:
-        self._own: Recent[str, Finding] = Recent(MOST_MODELS)
+        self._own: Recent[tuple[str, str], Finding] = Recent(MOST_MODELS)
         self._behind = behind
 
     def of(self, place: str, model: str) -> Finding:
         """What is known of this model, whether it still holds or not."""
-        return self._get(_key(place, model))
+        if self._behind is not None and (found := self._behind.get([key := _key(place, model)])):
+            return found[key]
+        return self._own.get((place, model)) or UNKNOWN
 
     def note(self, place: str, model: str, finding: Finding) -> None:
         """This was found out."""
-        key = _key(place, model)
-        self._own.put(key, finding)
+        self._own.put((place, model), finding)
         if self._behind is not None:
-            self._behind.put({key: finding})
-
-    def _get(self, key: str) -> Finding:
-        if self._behind is not None and (found := self._behind.get([key])):
-            return found[key]
-        return self._own.get(key) or UNKNOWN
+            self._behind.put({_key(place, model): finding})
 
 
 def _key(place: str, model: str) -> str:

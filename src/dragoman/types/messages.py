@@ -6,11 +6,12 @@ says of its own past; `metadata` carries what is not modelled, so that nothing a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 from operator import attrgetter
 from typing import Any, Literal, TypeAlias
 
-from ..records import dataclass, field
+from ..records import changer, dataclass, field, unfrozen
 from .audit import Report
 from .mapping import NOTHING, JsonObject
 
@@ -143,6 +144,10 @@ class Message(_Noted):
         put_cache(self, cache)
         put_metadata(self, metadata)
 
+    def with_cache(self, cache: bool) -> Message:
+        """The message asking for a cache marker, or for none."""
+        return changer(Message, "cache")(self, cache)
+
     def with_parts(self, parts: Iterable[Part]) -> Message:
         """The message with other parts."""
         return Message(self.role, parts, cache=self.cache, metadata=self.metadata)
@@ -202,8 +207,6 @@ def _note(message: Message) -> None:
 
 def spoken(parts: Sequence[Text | Reasoning | ToolCall]) -> Message:
     """A message of the model in which nothing else stands: what every reader of it asks is noted at once."""
-    message = Message("assistant", parts)
-    put_calls, put_results, put_bare = _PUT_NOTES
     calls: list[ToolCall] = []
     bare = True
     for part in parts:
@@ -211,10 +214,17 @@ def spoken(parts: Sequence[Text | Reasoning | ToolCall]) -> Message:
             calls.append(part)
         if part.metadata:
             bare = False
-    put_calls(message, (*calls,))
-    put_results(message, ())
-    put_bare(message, bare)
-    return message
+    message = _unfrozen()()
+    message.role, message.parts, message.cache, message.metadata = "assistant", (*parts,), False, NOTHING
+    message._calls, message._results, message._bare = (*calls,), (), bare
+    message.__class__ = Message
+    made: Message = message
+    return made
+
+
+@cache
+def _unfrozen() -> Callable[[], Any]:
+    return unfrozen(Message)
 
 
 def _is_bare(part: Part) -> bool:

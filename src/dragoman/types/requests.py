@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import Literal
 
 from ..display import Displayed, Piece
-from ..records import dataclass
+from ..records import changer, dataclass
 from .audit import Issue
 from .mapping import EMPTY_OBJECT_SCHEMA, NOTHING, JsonObject
 from .messages import Message, ToolCall
@@ -91,21 +91,11 @@ class Request:
 
     def with_messages(self, messages: tuple[Message, ...]) -> Request:
         """The request with other messages."""
-        return self.with_model(self.model, messages, self.tools)
+        return changer(Request, "messages")(self, messages)
 
     def with_model(self, model: str, messages: tuple[Message, ...], tools: tuple[Tool, ...]) -> Request:
         """The request to another model, with other messages and tools."""
-        return Request(
-            model=model,
-            messages=messages,
-            tools=tools,
-            tool_choice=self.tool_choice,
-            parallel=self.parallel,
-            sampling=self.sampling,
-            output_schema=self.output_schema,
-            stream=self.stream,
-            extra=self.extra,
-        )
+        return changer(Request, "model", "messages", "tools")(self, model, messages, tools)
 
 
 class Stop(StrEnum):

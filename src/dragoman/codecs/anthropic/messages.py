@@ -39,7 +39,7 @@ from ..shared.issues import wire_fault
 from ..shared.spec import UNSTAMPED, Codec, Ids, Stamp, extra_for, own, seal_of, wire_fields
 from .messages_blocks import NAME, write_part
 from .messages_plain import BODY, CALL, PLAIN_WORDS, plain_answer
-from .messages_requests import decode_request, encode_request, write_pieces
+from .messages_requests import TurnsWriter, decode_request, encode_request
 from .messages_words import STOPS, WORDS, read_usage, write_usage
 from .toolsets import members_of
 
@@ -412,5 +412,5 @@ CODEC = Codec(
     encode_stream=_Encoder,
     encode_error=encode_error,
     error_frame=framed(encode_error, "error"),
-    turns=("messages", write_pieces),
+    turns=TurnsWriter,
 )

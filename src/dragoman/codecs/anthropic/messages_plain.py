@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ...types import NOTHING, JsonObject, Reasoning, Response, Stop, Text, ToolCall, Usage, spoken
+from ...types import NOTHING, JsonObject, Reasoning, Response, Stop, Text, ToolCall, Usage
 from ..shared.body import counts
-from ..shared.encoder import END, final_stop
-from ..shared.plain_answers import NO_COUNTS, Spoken, object_call, others, says_odd, simple_usage
+from ..shared.encoder import END
+from ..shared.plain_answers import NO_COUNTS, Spoken, answered, object_call, others, says_odd, simple_usage
 from ..shared.spec import WireFields, wire_fields
 from .messages_blocks import NAME
 from .messages_words import STOPS, WORDS, read_usage, write_usage
@@ -42,15 +42,7 @@ def plain_answer(body: dict[str, Any]) -> Response | None:
     if counted is None:
         spent = {key: value for key, value in usage.items() if value is not None}
         counted = read_usage(spent)
-    model, id_, message = body.get("model"), body.get("id"), spoken(parts)
-    return Response(
-        message=message,
-        stop=final_stop(stop, len(message.calls)),
-        usage=counted,
-        model=model if type(model) is str else "",
-        id=id_ if type(id_) is str else "",
-        extra=_left(body, spent, counted, word),
-    )
+    return answered(parts, stop, counted, body.get("model"), body.get("id"), _left(body, spent, counted, word))
 
 
 def _parts(content: list[Any]) -> list[Spoken] | None:

@@ -45,14 +45,14 @@ from ..shared.body import (
     whole_at,
 )
 from ..shared.options import read_options, write_options
-from ..shared.requests import nearest_choice, split_system, with_quirks
+from ..shared.requests import instructions, nearest_choice, split_system, with_quirks
 from ..shared.results import Pairing
 from ..shared.spec import PLAIN, Quirks, Unsupported, WireFields, extra_for, own, wire_fields
 from ..shared.tools import Found, definition, foreign_tools, interleaved, read_once, read_tool
 from ..shared.written import Pieces, written_once
 from ..typed.table import apart, typed_tools, written
 from .messages_blocks import MARKER, NAME, read_blocks, write_message
-from .messages_turns import cap_markers, pieces_with_markers, write_turns
+from .messages_turns import Wires, cap_markers, pieces_with_markers, plain_wires, write_turns
 from .toolsets import canonical_calls
 
 DEFAULT_MAX_TOKENS = 2**13 - 1
@@ -287,20 +287,31 @@ def encode_request(request: Request, quirks: Quirks = PLAIN) -> dict[str, Any]:
     return with_quirks(body, extra, quirks)
 
 
-def write_pieces(request: Request, quirks: Quirks) -> Pieces | None:
-    """The JSON of the messages, of a plain conversation that grew: markers are put into what is written already.
+class TurnsWriter:
+    """Writes the messages of a plain conversation (`TurnWriter`): markers are put into what is written already."""
 
-    None where there are too many markers, and those of the instructions go first.
-    """
-    said, marked = without_markers(request.messages)
-    head, turns = split_system(said, _stands_among)
-    size, extra = len(head), extra_for(NAME, request.extra)
-    places = [at - size for at in marked if at >= size]
-    in_head = {*marked[: len(marked) - len(places)], *([size - 1] if size and quirks.cache == "always" else ())}
-    beside = bool(request.tools or extra.get("tools")) + bool(extra.get("cache_control")) + len(in_head)
-    if quirks.cache == "never" or len(places) + beside > MAX_MARKERS or type(turns) is not Grown:
-        return None
-    return pieces_with_markers(turns, places, quirks)
+    field, filled = "messages", True
+
+    def __init__(self, request: Request, quirks: Quirks) -> None:
+        extra = extra_for(NAME, request.extra)
+        self._cache = quirks.cache
+        self._beside = bool(request.tools or extra.get("tools")) + bool(extra.get("cache_control"))
+
+    def beside(self, messages: Sequence[Message]) -> int:
+        """The instructions in front."""
+        return instructions(messages, _stands_among)
+
+    def more(self, known: Wires | None, turns: Sequence[Message], start: int) -> Wires:
+        """The messages of all."""
+        return plain_wires(turns, start, known)
+
+    def pieces(self, known: Wires, size: int, head: int, marks: Sequence[int]) -> Pieces | None:
+        """Their JSON; None where there are too many markers, and those of the instructions go first."""
+        places = [at for at in marks if at >= head]
+        in_head = {*marks[: len(marks) - len(places)], *([head - 1] if head and self._cache == "always" else ())}
+        if self._cache == "never" or len(places) + len(in_head) + self._beside > MAX_MARKERS:
+            return None
+        return pieces_with_markers(known, places, size)
 
 
 def _write_tools(tools: tuple[Tool, ...], foreign: Any, mode: CacheMode) -> list[Any]:

@@ -26,7 +26,7 @@ MOVING = 4
 """Messages at the end in which markers may stand next; twice as many at most have JSON of their own."""
 
 
-class _Wires(NamedTuple):
+class Wires(NamedTuple):
     """The messages but the last, which may go on.
 
     settled  they, but where nothing but their JSON was to be kept
@@ -43,33 +43,40 @@ class _Wires(NamedTuple):
 
 
 @by_growth
-def _wires_of_known(
-    messages: Sequence[Message], start: int, known: _Wires | None, quirks: Quirks, keep: bool
-) -> _Wires:
-    return _wires(messages, start, known, quirks, keep=keep)
+def _wires_of_known(messages: Sequence[Message], start: int, known: Wires | None, quirks: Quirks) -> Wires:
+    return _wires(messages, start, known, quirks)
 
 
-def _wires(
-    messages: Sequence[Message], start: int, known: _Wires | None, quirks: Quirks, *, keep: bool = True
-) -> _Wires:
-    known = known or _Wires()
-    made = _Writing([*known.last], [known.tail[-1][0]] if known.tail else [], known.answering)
-    are_plain = as_plain(messages) is not None
-    if are_plain:
+def _wires(messages: Sequence[Message], start: int, known: Wires | None, quirks: Quirks) -> Wires:
+    known = known or Wires()
+    made = _begin(known)
+    if as_plain(messages) is not None:
         made.write_plain(messages[start:], start)
     else:
         made.write(messages[start:], start, quirks)
     wires, settled = made.wires, made.wires[:-1]
-    told = messages if are_plain else None
-    json, tail = _json(known, wires, made.starts, told) if type(messages) is Grown else ((), ())
-    return _Wires(
-        settled=Run(known.settled, settled) if keep else NO_RUN,
+    json, tail = _json(known, wires, made.starts) if type(messages) is Grown else ((), ())
+    return Wires(
+        settled=Run(known.settled, settled),
         json=json,
         tail=tail,
-        marked=known.marked + (0 if are_plain else _markers(settled)),  # a plain message asks for none
+        marked=known.marked + _markers(settled),
         last=(*wires[-1:],),
         answering=made.answering,
     )
+
+
+def plain_wires(said: Sequence[Message], start: int, known: Wires | None) -> Wires:
+    """What is `said` from `start` on in a plain conversation (`as_plain`), behind what is known, as JSON alone."""
+    known = known or Wires()
+    made = _begin(known)
+    made.write_plain(said, start)
+    json, tail = _json(known, made.wires, made.starts, said, start)
+    return Wires(json=json, tail=tail, last=(made.wires[-1],) if made.answering else (), answering=made.answering)
+
+
+def _begin(known: Wires) -> _Writing:
+    return _Writing([*known.last], [known.tail[-1][0]] if known.last and known.tail else [], known.answering)
 
 
 @dataclass(slots=True)
@@ -114,9 +121,13 @@ class _Writing:
 
 
 def _json(
-    known: _Wires, wires: Sequence[dict[str, Any]], starts: Sequence[int], said: Sequence[Message] | None
+    known: Wires, wires: Sequence[dict[str, Any]], starts: Sequence[int], said: Sequence[Message] = (), begun: int = 0
 ) -> tuple[Pieces, tuple[tuple[int, bytes], ...]]:
-    """The JSON of what is long past, and of each message since; `said` are the messages, where they are plain."""
+    """The JSON of what is long past, and of each message since.
+
+    `said` are the new messages from `begun` on, where they are plain: the numbers of their wires stand in their calls.
+    """
+    are_plain = bool(said)
     json, tail = known.json, [*known.tail]
     if known.last and wires[0] is known.last[0]:
         wires, starts = wires[1:], starts[1:]
@@ -125,11 +136,11 @@ def _json(
     past = len(wires) - MOVING if len(wires) > 2 * MOVING else 0
     if past:
         json = behind_pieces(json, b",".join([one for _, one in tail]))
-        numbers = ... if said is None else arguments_in(said[starts[0] : starts[past]])
-        json, tail = joined_json(json, wires[:past], numbers), []
-    ends = [*starts[1:], None]
-    for wire, begin, end in zip(wires[past:], starts[past:], ends[past:], strict=False):
-        tail.append((begin, to_bytes(wire, wire if said is None else arguments_in(said[begin:end]))))
+        json, tail = joined_json(json, wires[:past], arguments_in(said) if are_plain else ...), []
+        wires, starts, said = wires[past:], starts[past:], said[max(starts[past] - begun, 0) :]
+    numbers = arguments_in(said)
+    for wire, begin in zip(wires, starts, strict=True):
+        tail.append((begin, to_bytes(wire, numbers if are_plain else wire)))
     if len(tail) > 2 * MOVING:
         json = behind_pieces(json, b",".join([one for _, one in tail[:-MOVING]]))
         tail = tail[-MOVING:]
@@ -156,7 +167,7 @@ def write_turns(
     What is over the limit is dropped, of each kind the earliest first.
     """
     if type(turns) is Grown:
-        wires = _wires_of_known(turns, quirks, True)
+        wires = _wires_of_known(turns, quirks)
         marked = _with_markers(wires, turns, places, quirks)
         if marked is not None:
             carrying = sum("cache_control" in block for block in system) + _markers((*marked.values(), *wires.last))
@@ -171,15 +182,11 @@ def write_turns(
     return listed
 
 
-def pieces_with_markers(turns: Grown[Message], places: Sequence[int], quirks: Quirks) -> Pieces | None:
-    """The JSON of these messages, of a plain conversation; None where that is not just put together."""
-    found = as_plain(turns)
-    if found is None or not found.filled:
-        return None
-    wires = _wires_of_known(turns, quirks, False)
+def pieces_with_markers(wires: Wires, places: Sequence[int], size: int) -> Pieces | None:
+    """The JSON of a plain conversation of `size` messages; None where that is not just put together."""
     tail = [json for _, json in wires.tail]
     starts = [begin for begin, _ in wires.tail]
-    ends = (*starts[1:], len(turns))
+    ends = (*starts[1:], size)
     for at in places:
         place = bisect_right(starts, at) - 1
         if place < 0 or ends[place] != at + 1 or not tail[place].endswith(_END):
@@ -194,7 +201,7 @@ _MARKED_END = b',"cache_control":%b%b' % (to_bytes(MARKER), _END)
 
 
 def _with_markers(
-    wires: _Wires, turns: Sequence[Message], places: Sequence[int], quirks: Quirks
+    wires: Wires, turns: Sequence[Message], places: Sequence[int], quirks: Quirks
 ) -> dict[int, dict[str, Any]] | None:
     """The messages that bear a marker once the turns at `places` ask for one, by where they stand in the tail.
 
@@ -222,7 +229,7 @@ def _asking(turns: Sequence[Message], places: Sequence[int]) -> list[Message]:
     return made
 
 
-def _spliced(wires: _Wires, marked: Mapping[int, dict[str, Any]]) -> Written:
+def _spliced(wires: Wires, marked: Mapping[int, dict[str, Any]]) -> Written:
     """The messages, some of them replaced: only the JSON of these is written anew."""
     listed = [*wires.settled.listed(), *wires.last]
     tail = [json for _, json in wires.tail]

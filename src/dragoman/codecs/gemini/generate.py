@@ -38,12 +38,12 @@ from ..shared.spec import UNSTAMPED, Codec, Ids, Stamp, extra_for, own, seal_of,
 from .generate_contents import (
     NAME,
     SIGNATURE,
+    ContentWriter,
     beside_content,
     camel,
     read_media,
     write_media,
     write_parts,
-    write_pieces,
 )
 from .generate_plain import BODY, CANDIDATE, PLAIN_WORDS, plain_answer
 from .generate_requests import decode_request, encode_request
@@ -388,5 +388,5 @@ CODEC = Codec(
     encode_stream=_Encoder,
     encode_error=encode_error,
     error_frame=framed(encode_error),
-    turns=("contents", write_pieces),
+    turns=ContentWriter,
 )

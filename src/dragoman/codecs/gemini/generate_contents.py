@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ...conversation.grown import Grown, by_growth
@@ -43,7 +43,7 @@ from ..shared.body import (
     string_at,
 )
 from ..shared.media import from_url, joined, standard_base64
-from ..shared.requests import past_call, split_system
+from ..shared.requests import instructions, past_call, split_system
 from ..shared.results import Pairing, marked, results_apart, results_first, tool_result
 from ..shared.spec import PLAIN, Quirks, own, seal_of, sealed, wire_fields
 from ..shared.turn_runs import TurnForm, read_turns
@@ -196,7 +196,7 @@ def _read_result(answer: JsonObject, path: str, pairing: Pairing) -> ToolResult:
 
 
 class _Contents(NamedTuple):
-    """The contents but for the last, and their JSON; the last, which may go on, and whether it holds only answers.
+    """The contents, their JSON, and the last where it holds only answers: then it may go on, and is none of these.
 
     `settled` is empty where nothing but their JSON was to be kept.
     """
@@ -204,42 +204,62 @@ class _Contents(NamedTuple):
     settled: Run = NO_RUN
     json: Pieces = ()
     last: tuple[dict[str, Any], ...] = ()
-    answering: bool = False
 
 
 def write_turns(request: Request, quirks: Quirks) -> list[Any]:
     """The contents of a body."""
     messages = split_system(request.messages)[1]
-    made = _contents(messages, quirks, True)
+    made = _contents(messages, quirks)
     listed = [*made.settled.listed(), *made.last]
     return Written(listed, joined_json(made.json, made.last)) if type(messages) is Grown else listed
 
 
-def write_pieces(request: Request, quirks: Quirks) -> Pieces:
-    """Their JSON, of a plain conversation that grew."""
-    made = _contents(split_system(request.messages)[1], quirks, False)
-    return joined_json(made.json, made.last)
+class ContentWriter:
+    """Writes the contents of a plain conversation (`TurnWriter`)."""
+
+    field, filled = "contents", True
+
+    def __init__(self, request: Request, quirks: Quirks) -> None:
+        self._quirks = quirks
+
+    def beside(self, messages: Sequence[Message]) -> int:
+        """All instructions in front."""
+        return instructions(messages)
+
+    def more(self, known: _Contents | None, turns: Sequence[Message], start: int) -> _Contents:
+        """The contents of all."""
+        known = known or _Contents()
+        settled, last = _behind(known.last, turns, lambda message: _plain_parts(message, self._quirks))
+        return _Contents(json=joined_json(known.json, settled, arguments_in(turns)), last=last)
+
+    def pieces(self, known: _Contents, size: int, head: int, marks: Sequence[int]) -> Pieces | None:
+        """Their JSON; this wire has no markers."""
+        return None if marks else joined_json(known.json, known.last, ())
 
 
 @by_growth
-def _contents(
-    messages: Sequence[Message], start: int, known: _Contents | None, quirks: Quirks, keep: bool
-) -> _Contents:
+def _contents(messages: Sequence[Message], start: int, known: _Contents | None, quirks: Quirks) -> _Contents:
     known = known or _Contents()
-    contents: list[dict[str, Any]] = [{**one, "parts": [*one["parts"]]} for one in known.last]
-    answering, more = known.answering, messages[start:]
-    are_plain = as_plain(messages) is not None
+    write = _parts_of if as_plain(messages) is None else _plain_parts
+    settled, last = _behind(known.last, messages[start:], lambda message: write(message, quirks))
+    json = joined_json(known.json, settled) if type(messages) is Grown else ()
+    return _Contents(Run(known.settled, settled), json, last)
+
+
+def _behind(
+    last: Sequence[dict[str, Any]], more: Sequence[Message], write: Callable[[Message], list[dict[str, Any]]]
+) -> tuple[list[dict[str, Any]], tuple[dict[str, Any], ...]]:
+    """The contents that `more` come to behind the `last` one, which holds only answers, and such a last one apart."""
+    contents: list[dict[str, Any]] = [{**one, "parts": [*one["parts"]]} for one in last]
+    answering = bool(last)
     for message in more:
-        parts = _plain_parts(message, quirks) if are_plain else _parts_of(message, quirks)
-        if answering and message.role == "user":
-            contents[-1]["parts"] += parts
+        role = message.role
+        if answering and role == "user":
+            contents[-1]["parts"] += write(message)
         else:
-            contents.append({"role": "model" if message.role == "assistant" else "user", "parts": parts})
-        answering = message.role == "tool"
-    settled = contents[:-1]
-    numbers = [*arguments_in(more), *arguments_in(messages[start - 1 : start])] if are_plain else ...
-    json = joined_json(known.json, settled, numbers) if type(messages) is Grown else ()
-    return _Contents(Run(known.settled, settled) if keep else NO_RUN, json, (*contents[-1:],), answering)
+            contents.append({"role": "model" if role == "assistant" else "user", "parts": write(message)})
+        answering = role == "tool"
+    return (contents[:-1], (contents[-1],)) if answering and contents else (contents, ())
 
 
 def _parts_of(message: Message, quirks: Quirks) -> list[dict[str, Any]]:

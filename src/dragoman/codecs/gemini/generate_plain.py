@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...types import NOTHING, JsonObject, Reasoning, Response, Stop, Text, ToolCall, Usage, spoken
+from ...records import maker
+from ...types import NOTHING, JsonObject, Reasoning, Response, Stop, Text, ToolCall, Usage
 from ..shared.body import counts
 from ..shared.calls import numbered
-from ..shared.encoder import END, final_stop
-from ..shared.plain_answers import NO_COUNTS, Spoken, a_text, object_call, others, says_odd, simple_usage
+from ..shared.encoder import END
+from ..shared.plain_answers import NO_COUNTS, Spoken, a_text, answered, object_call, others, says_odd, simple_usage
 from ..shared.spec import Ids, WireFields
 from .generate_contents import NAME, SIGNATURE
 from .generate_words import STOPS, WORDS, read_usage, write_usage
@@ -48,15 +49,8 @@ def plain_answer(body: dict[str, Any], ids: Ids | None) -> Response | None:
     if counted is None and usage:
         spent = {key: value for key, value in usage.items() if value is not None}
         counted = read_usage(spent) if spent else None
-    message = spoken(parts)
-    return Response(
-        message=message,
-        stop=final_stop(stop, len(message.calls)),
-        usage=counted,
-        model=a_text(body.get("modelVersion")),
-        id=a_text(body.get("responseId")),
-        extra=_left(body, candidate, spent, counted),
-    )
+    left = _left(body, candidate, spent, counted)
+    return answered(parts, stop, counted, body.get("modelVersion"), body.get("responseId"), left)
 
 
 def _parts(listed: list[Any], ids: Ids) -> list[Spoken] | None:
@@ -80,7 +74,9 @@ def _text(one: dict[str, Any]) -> Text | Reasoning | None:
     if type(text) is not str or not text or not one.keys() <= _SAID:
         return None
     metadata = _signed(one) if "thoughtSignature" in one else NOTHING
-    return Reasoning(text, metadata=metadata) if one.get("thought") is True else Text(text, metadata=metadata)
+    if one.get("thought") is True:
+        return maker(Reasoning)(text, metadata=metadata)
+    return maker(Text)(text, metadata=metadata)
 
 
 def _call(one: dict[str, Any], seen: set[str], ids: Ids) -> ToolCall | None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
-from functools import partial
 from typing import Any, ClassVar
 
 from ...errors import CodecError
@@ -24,9 +23,8 @@ from ..shared.errors import ErrorReply, framed, raise_error
 from ..shared.frames import Frame, FrameKind
 from ..shared.issues import wire_fault
 from ..shared.spec import UNSTAMPED, Codec, Ids, Stamp, extra_for, own, wire_fields
-from ..shared.written import write_pieces
 from .chat_plain import BODY, COUNTS, MESSAGE, NO_TIME, PLAIN_WORDS, STOPS, plain_answer
-from .chat_requests import NAME, call_fields, decode_request, encode_request, write_call, write_turns
+from .chat_requests import NAME, call_fields, decode_request, encode_request, turn_writer, write_call
 
 _TELLING = ("content", "thinking", "tool_calls")
 _DURATIONS = ("total_duration", "load_duration", "prompt_eval_duration", "eval_duration")
@@ -254,5 +252,5 @@ CODEC = Codec(
     encode_stream=LineEncoder,
     encode_error=encode_error,
     error_frame=framed(encode_error),
-    turns=("messages", partial(write_turns, write=write_pieces)),
+    turns=turn_writer,
 )

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ...types import NOTHING, Response, Stop, ToolCall, Usage, spoken
+from ...records import maker
+from ...types import NOTHING, Response, Stop, ToolCall, Usage
 from ..shared.body import MOST, count, counts
-from ..shared.encoder import END, final_stop
-from ..shared.plain_answers import a_text, object_call, others, said_parts, says_odd
+from ..shared.encoder import END
+from ..shared.plain_answers import a_text, answered, object_call, others, said_parts, says_odd
 from ..shared.spec import wire_fields
 from .chat_requests import NAME
 
@@ -40,14 +41,8 @@ def plain_answer(body: dict[str, Any]) -> Response | None:
     if parts is None or word == "length":
         return None
     word = a_text(word)
-    said = spoken(parts)
-    return Response(
-        message=said,
-        stop=final_stop(STOPS.get(word, END), len(said.calls)),
-        usage=_usage(body),
-        model=a_text(body.get("model")),
-        extra=wire_fields(NAME, left) if (left := _left(body, message, word)) else NOTHING,
-    )
+    extra = wire_fields(NAME, left) if (left := _left(body, message, word)) else NOTHING
+    return answered(parts, STOPS.get(word, END), _usage(body), body.get("model"), "", extra)
 
 
 def _call(one: dict[str, Any], seen: set[str]) -> ToolCall | None:
@@ -64,7 +59,7 @@ def _duration(value: Any) -> Any:
 def _usage(body: dict[str, Any]) -> Usage | None:
     given, made = body.get("prompt_eval_count"), body.get("eval_count")
     if type(given) is int and type(made) is int and 0 <= given < MOST and 0 <= made < MOST:
-        return Usage(input=given, output=made)
+        return maker(Usage)(input=given, output=made)
     return None if given is None and made is None else Usage(input=count(given), output=count(made))
 
 

@@ -7,7 +7,7 @@ Sources: Ollama's api.md; wire-quirks.md ("Ollama's … compatibility layers"); 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, count, groupby
 from typing import Any
@@ -44,10 +44,10 @@ from ..shared.media import joined, media_kind, note
 from ..shared.options import read_options, write_options
 from ..shared.requests import past_call, results_merged, with_quirks
 from ..shared.results import Pairing, marked, results_first, tool_result
-from ..shared.spec import PLAIN, Quirks, extra_for, own, wire_fields
+from ..shared.spec import PLAIN, Quirks, TurnWriter, extra_for, own, wire_fields
 from ..shared.tools import read_functions, write_function, write_tools
 from ..shared.turn_runs import TurnForm, read_turns
-from ..shared.written import write_each
+from ..shared.written import EachWriter, write_each
 
 NAME = "ollama_chat"
 
@@ -227,13 +227,14 @@ def call_fields(call: JsonObject, function: JsonObject) -> JsonObject:
 def encode_request(request: Request, quirks: Quirks = PLAIN) -> dict[str, Any]:
     """The body that makes `request`.  The API has no tool choice: with "none" the tools stay at home."""
     extra = dict(extra_for(NAME, request.extra))
-    body = write_request(request, extra, {"model": request.model, "messages": write_turns(request, quirks)})
+    messages = write_each(request.messages, _write_message, forms=PlainForms)
+    body = write_request(request, extra, {"model": request.model, "messages": messages})
     return with_quirks(body, extra, quirks)
 
 
-def write_turns(request: Request, quirks: Quirks, write: Callable[..., Any] = write_each) -> Any:
-    """The messages of a body."""
-    return write(request.messages, _write_message, forms=PlainForms)
+def turn_writer(request: Request, quirks: Quirks) -> TurnWriter:
+    """What writes the messages of a body."""
+    return EachWriter("messages", PlainForms(), _write_message)
 
 
 def write_request(request: Request, extra: dict[str, Any], body: dict[str, Any]) -> dict[str, Any]:

@@ -8,7 +8,6 @@ Sources: OpenAI API reference; wire-quirks.md ("OpenAI-compatible responses", "S
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import Any
 
 from ...errors import CodecError
@@ -24,11 +23,10 @@ from ..shared.errors import framed, raise_error
 from ..shared.frames import FrameKind
 from ..shared.issues import unsupported
 from ..shared.spec import CHOICES, Codec, Ids, wire_fields
-from ..shared.written import write_pieces
 from .chat_fragments import Fragments
 from .chat_messages import NAME, thinking_text
 from .chat_plain import BODY, CHOICE, MESSAGE, PLAIN_WORDS, plain_answer
-from .chat_requests import decode_request, encode_request, write_turns
+from .chat_requests import decode_request, encode_request, turn_writer
 from .chat_words import STOPS, read_usage, write_usage
 from .chat_writing import ChunkEncoder, encode_error, encode_response
 
@@ -269,5 +267,5 @@ CODEC = Codec(
     encode_error=encode_error,
     error_frame=framed(encode_error),
     several="n",
-    turns=("messages", partial(write_turns, write=write_pieces)),
+    turns=turn_writer,
 )

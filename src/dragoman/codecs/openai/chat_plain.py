@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ...types import NOTHING, JsonObject, Reasoning, Response, Stop, ToolCall, Usage, spoken
+from ...types import NOTHING, JsonObject, Reasoning, Response, Stop, ToolCall, Usage
 from ..shared.body import count, counts
-from ..shared.encoder import END, final_stop
-from ..shared.plain_answers import NO_COUNTS, others, said_parts, says_odd, simple_usage, text_call
+from ..shared.encoder import END
+from ..shared.plain_answers import NO_COUNTS, answered, others, said_parts, says_odd, simple_usage, text_call
 from ..shared.spec import WireFields
 from .chat_fragments import CALL, FUNCTION, left_of
 from .chat_messages import NAME
@@ -50,15 +50,8 @@ def plain_answer(body: dict[str, Any]) -> Response | None:
     if counted is None and usage:
         spent = {key: value for key, value in usage.items() if value is not None}
         counted = read_usage(spent) if spent else None
-    model, id_, answer = body.get("model"), body.get("id"), spoken(parts)
-    return Response(
-        message=answer,
-        stop=final_stop(stop, len(answer.calls)),
-        usage=counted,
-        model=model if type(model) is str else "",
-        id=id_ if type(id_) is str else "",
-        extra=_left(body, choice, spent, counted),
-    )
+    left = _left(body, choice, spent, counted)
+    return answered(parts, stop, counted, body.get("model"), body.get("id"), left)
 
 
 def _call(call: dict[str, Any], seen: set[str]) -> ToolCall | None:

@@ -7,8 +7,9 @@ Sources: OpenAI API reference; recorded requests of 20 providers (wire-quirks.md
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from ...memo import TOOLS, memoize
@@ -29,9 +30,9 @@ from ..shared.body import (
 )
 from ..shared.options import read_options, write_options
 from ..shared.requests import nearest_choice, with_quirks
-from ..shared.spec import PLAIN, TYPED, Quirks, WireFields, extra_for, own, wire_fields
+from ..shared.spec import PLAIN, TYPED, Quirks, TurnWriter, WireFields, extra_for, own, wire_fields
 from ..shared.tools import Found, list_functions, read_once, write_function, write_tools
-from ..shared.written import write_each
+from ..shared.written import EachWriter, write_each
 from ..typed.schemas import FREE_TEXT, free_text
 from ..typed.table import apart
 from .chat_messages import NAME, PlainForms, read_messages, write_message
@@ -209,7 +210,7 @@ def encode_request(request: Request, quirks: Quirks = PLAIN) -> dict[str, Any]:
     """The body that makes `request`."""
     extra = dict(extra_for(NAME, request.extra))
     body = filled(model=request.model)
-    body["messages"] = write_turns(request, quirks)
+    body["messages"] = write_each(request.messages, write_message, quirks, forms=PlainForms)
     choice = nearest_choice(request.tool_choice, quirks)
     body |= filled(
         tools=write_tools(request.tools, write_tool, extra.pop("tools", None)),
@@ -224,9 +225,9 @@ def encode_request(request: Request, quirks: Quirks = PLAIN) -> dict[str, Any]:
     return with_quirks(body, extra, quirks)
 
 
-def write_turns(request: Request, quirks: Quirks, write: Callable[..., Any] = write_each) -> Any:
-    """The messages of a body."""
-    return write(request.messages, write_message, quirks, forms=PlainForms)
+def turn_writer(request: Request, quirks: Quirks) -> TurnWriter:
+    """What writes the messages of a body."""
+    return EachWriter("messages", PlainForms(quirks), partial(write_message, quirks=quirks))
 
 
 def _write_sampling(sampling: Sampling, extra: dict[str, Any], quirks: Quirks) -> dict[str, Any]:

@@ -21,10 +21,9 @@ from ..shared.decoder import AnswerDecoder
 from ..shared.errors import raise_error, read_failure
 from ..shared.frames import FrameKind
 from ..shared.spec import TYPED, Codec, Ids, wire_fields
-from ..shared.written import write_pieces
 from .responses_items import CALLS, NAME, Names, call_name, message_text, read_part, read_reasoning, reasoning_text
 from .responses_plain import BODY, plain_answer
-from .responses_requests import decode_request, encode_request, write_turns
+from .responses_requests import decode_request, encode_request, turn_writer
 from .responses_streaming import (
     ADDED,
     BETWEEN,
@@ -396,5 +395,5 @@ CODEC = Codec(
     encode_stream=ResponseEncoder,
     encode_error=encode_error,
     error_frame=error_frame,
-    turns=("input", partial(write_turns, write=write_pieces)),
+    turns=turn_writer,
 )

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...types import NOTHING, JsonObject, Response, Text, Usage, spoken
+from ...records import maker
+from ...types import NOTHING, JsonObject, Response, Text, Usage
 from ..shared.body import MOST, counts
-from ..shared.encoder import END, final_stop
-from ..shared.plain_answers import NO_COUNTS, Spoken, a_text, text_call
+from ..shared.encoder import END
+from ..shared.plain_answers import NO_COUNTS, Spoken, a_text, answered, text_call
 from ..shared.spec import WireFields, wire_fields
 from .responses_items import NAME, read_part, read_reasoning
 from .responses_writing import SHELL, item_id, read_usage, write_usage
@@ -39,15 +40,7 @@ def plain_answer(body: dict[str, Any]) -> Response | None:
         usage = NO_COUNTS
     elif usage:
         counted = read_usage(usage)
-    message = spoken(parts)
-    return Response(
-        message=message,
-        stop=final_stop(END, len(message.calls)),
-        usage=counted,
-        model=a_text(body.get("model")),
-        id=id_,
-        extra=_left(body, usage, counted),
-    )
+    return answered(parts, END, counted, body.get("model"), id_, _left(body, usage, counted))
 
 
 def _simple_usage(usage: dict[str, Any]) -> Usage | None:
@@ -60,8 +53,10 @@ def _simple_usage(usage: dict[str, Any]) -> Usage | None:
     for one in found:
         if type(one) is not int or not 0 <= one < MOST:
             return None
-    asked, answered, total, cached, thought = found
-    return Usage(input=asked, output=answered, cached=cached, reasoning=thought) if asked + answered == total else None
+    asked, spoken_, total, cached, thought = found
+    if asked + spoken_ != total:
+        return None
+    return maker(Usage)(input=asked, output=spoken_, cached=cached, reasoning=thought)
 
 
 def _parts(output: list[Any], answer: str) -> list[Spoken] | None:
@@ -94,7 +89,7 @@ def _text(item: dict[str, Any], minted: str) -> Text | None:
     if about.get("id") == minted:
         del about["id"]
     if one.keys() <= _TEXT and one.get("annotations") in _EMPTY and one.get("logprobs") in _EMPTY:
-        return Text(one["text"], metadata=WireFields(NAME, {"item": about}) if about else NOTHING)
+        return maker(Text)(one["text"], metadata=WireFields(NAME, {"item": about}) if about else NOTHING)
     part = read_part(one)
     if type(part) is not Text:
         return None

@@ -7,8 +7,9 @@ Sources: OpenAI API reference; streaming.md §2 ("State", "Namespaces"); clients
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from ...conversation.grown import behind, by_growth, headless
@@ -49,9 +50,9 @@ from ..shared.body import (
 from ..shared.options import read_options, write_options
 from ..shared.requests import nearest_choice, results_joined, results_merged, with_quirks
 from ..shared.results import Pairing, results_first
-from ..shared.spec import PLAIN, TYPED, Quirks, Unsupported, WireFields, extra_for, own, wire_fields
+from ..shared.spec import PLAIN, TYPED, Quirks, TurnWriter, Unsupported, WireFields, extra_for, own, wire_fields
 from ..shared.tools import Found, foreign_tools, read_once, read_tool, write_tools
-from ..shared.written import write_each
+from ..shared.written import EachWriter, write_each
 from ..typed.schemas import FREE_TEXT, free_text
 from ..typed.table import apart, typed_tools
 from .responses_items import (
@@ -342,8 +343,9 @@ def encode_request(request: Request, quirks: Quirks = PLAIN) -> dict[str, Any]:
     """The body that makes `request`."""
     extra = dict(extra_for(NAME, request.extra))
     names = Names.of(request)
-    body = filled(model=request.model, instructions=_split_instructions(request.messages)[0])
-    body["input"] = write_turns(request, quirks)
+    instructions, turns = _split_instructions(request.messages)
+    body = filled(model=request.model, instructions=instructions)
+    body["input"] = write_each(turns, _write_message, names, quirks, forms=PlainForms)
     foreign = extra.pop("tools", None)
     choice = nearest_choice(request.tool_choice, quirks)
     body |= filled(
@@ -358,10 +360,11 @@ def encode_request(request: Request, quirks: Quirks = PLAIN) -> dict[str, Any]:
     return with_quirks(body, extra, quirks)
 
 
-def write_turns(request: Request, quirks: Quirks, write: Callable[..., Any] = write_each) -> Any:
-    """The input of a body."""
-    turns = _split_instructions(request.messages)[1]
-    return write(turns, _write_message, Names.of(request), quirks, forms=PlainForms)
+def turn_writer(request: Request, quirks: Quirks) -> TurnWriter:
+    """What writes the input of a body."""
+    names = Names.of(request)
+    write = partial(_write_message, names=names, quirks=quirks)
+    return EachWriter("input", PlainForms(names, quirks), write, beside=_instructs)
 
 
 def _ungrouped(tools: tuple[Tool, ...], foreign: Any) -> tuple[Tool, ...]:
@@ -380,15 +383,19 @@ def _write_choice(choice: ToolChoice, names: Names, quirks: Quirks) -> Any:
 
 def _split_instructions(messages: Sequence[Message]) -> tuple[str, Sequence[Message]]:
     """The instructions, where the conversation begins with plain ones, and the other messages."""
-    first = messages[0] if messages else None
-    if first is None or first.role != "system" or own(NAME, first.metadata) or not first.text:
-        return "", messages
-    simple = len(first.parts) == 1 and isinstance(first.parts[0], Text)
-    if not simple:
+    if not _instructs(messages):
         return "", messages
     turns = headless(messages, 1)
     known_plain(turns, messages)
-    return first.text, turns
+    return messages[0].text, turns
+
+
+def _instructs(messages: Sequence[Message]) -> bool:
+    """Does the conversation begin with plain instructions, one text?"""
+    first = messages[0] if messages else None
+    if first is None or first.role != "system" or own(NAME, first.metadata) or not first.text:
+        return False
+    return len(first.parts) == 1 and isinstance(first.parts[0], Text)
 
 
 def _write_message(message: Message, names: Names, quirks: Quirks) -> list[dict[str, Any]]:

@@ -6,17 +6,28 @@ Contract: what `CallBook.whole` gives of it, or None.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 from ...jsontext import dumps
-from ...types import NOTHING, JsonObject, Reasoning, Text, ToolCall, Usage
+from ...records import maker
+from ...types import NOTHING, JsonObject, Reasoning, Response, Stop, Text, ToolCall, Usage, spoken
 from .body import MOST
+from .encoder import final_stop
 from .strict import sound
 
 Spoken: TypeAlias = Text | Reasoning | ToolCall
 NO_COUNTS: dict[str, Any] = {}
 _TEXT = (str, type(None))
+
+
+def answered(  # noqa: PLR0917
+    parts: Sequence[Spoken], stop: Stop, usage: Usage | None, model: Any, id_: Any, extra: JsonObject
+) -> Response:
+    """The answer of these parts."""
+    message = spoken(parts)
+    stopped = final_stop(stop, len(message.calls))
+    return maker(Response)(message=message, stop=stopped, usage=usage, model=a_text(model), id=a_text(id_), extra=extra)
 
 
 def said_parts(
@@ -30,9 +41,9 @@ def said_parts(
         return None
     parts: list[Spoken] = []
     if thought:
-        parts.append(Reasoning(thought))
+        parts.append(maker(Reasoning)(thought))
     if content:
-        parts.append(Text(content))
+        parts.append(maker(Text)(content))
     if not calls:
         return parts
     seen: set[str] = set()
@@ -55,7 +66,7 @@ def object_call(
     except (ValueError, TypeError, RecursionError):
         return None
     seen.add(call_id)
-    return ToolCall(id=call_id, name=name, arguments=given, raw=written, metadata=metadata)
+    return maker(ToolCall)(id=call_id, name=name, arguments=given, raw=written, metadata=metadata)
 
 
 def text_call(call_id: Any, name: Any, written: Any, seen: set[str], metadata: JsonObject = NOTHING) -> ToolCall | None:
@@ -66,7 +77,7 @@ def text_call(call_id: Any, name: Any, written: Any, seen: set[str], metadata: J
     if arguments is None:
         return None
     seen.add(call_id)
-    return ToolCall(id=call_id, name=name, arguments=arguments, raw=written, metadata=metadata)
+    return maker(ToolCall)(id=call_id, name=name, arguments=arguments, raw=written, metadata=metadata)
 
 
 def _is_named(call_id: Any, name: Any, seen: set[str]) -> bool:
@@ -83,7 +94,7 @@ def simple_usage(usage: dict[str, Any], given: str, made: str, total: str = "") 
         return None
     if total and not (type(sum_ := usage.get(total)) is int and sum_ == asked + answered < MOST):
         return None
-    return Usage(input=asked, output=answered) if asked or answered else None
+    return maker(Usage)(input=asked, output=answered) if asked or answered else None
 
 
 def says_odd(fields: dict[str, Any], odd: tuple[str, ...]) -> bool:

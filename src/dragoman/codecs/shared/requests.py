@@ -42,6 +42,16 @@ def _never(message: Message) -> bool:
     return False
 
 
+def instructions(messages: Sequence[Message], stays: Callable[[Message], bool] = _never) -> int:
+    """How many instructions a conversation begins with."""
+    start = 0
+    for message in messages:
+        if message.role != "system" or stays(message):
+            break
+        start += 1
+    return start
+
+
 def split_system(
     messages: Sequence[Message], stays: Callable[[Message], bool] = _never
 ) -> tuple[Sequence[Message], Sequence[Message]]:
@@ -49,11 +59,7 @@ def split_system(
 
     Later instructions become user turns in their place, but for those that `stays` says the wire takes there.
     """
-    start = 0
-    for message in messages:
-        if message.role != "system" or stays(message):
-            break
-        start += 1
+    start = instructions(messages, stays)
     turns = headless(messages, start)
     known_plain(turns, messages)
     if type(turns) is Grown and (found := as_plain(turns)) and found.filled:

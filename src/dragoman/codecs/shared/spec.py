@@ -19,7 +19,7 @@ from typing import Any, Literal, Protocol
 
 from ...errors import CodecError, ProviderError
 from ...events import Event, ReasoningDelta, TextDelta
-from ...types import NOTHING, JsonObject, Request, Response
+from ...types import NOTHING, JsonObject, Message, Request, Response
 from .body import present
 from .errors import read_failure
 from .frames import Frame, FrameKind
@@ -281,6 +281,29 @@ class DecodeError(Protocol):
     ) -> ProviderError: ...
 
 
+class TurnWriter(Protocol):
+    """Writes the turns of a plain conversation (`conversation/plain.py`) as JSON: each time what is new of it.
+
+    field   of the body in which the turns stand
+    filled  does it write only those in which no turn is blank, and instructions stand in front alone?
+    """
+
+    field: str
+    filled: bool
+
+    def beside(self, messages: Sequence[Message]) -> int:
+        """How many of the instructions in front stand beside the turns, not among them."""
+
+    def more(self, known: Any, turns: Sequence[Message], start: int) -> Any:
+        """What `turns` come to, the first of them at `start`, behind those that came to `known` (None: to none)."""
+
+    def pieces(self, known: Any, size: int, head: int, marks: Sequence[int]) -> tuple[bytes | memoryview, ...] | None:
+        """The JSON of what came to `known`, a conversation of `size` messages of which `head` stand beside the turns.
+
+        With cache markers after those at `marks`; None where it cannot be put together.
+        """
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Codec:
     """One wire API.
@@ -289,9 +312,8 @@ class Codec:
     `decode_*` and `encode_*` take bodies as parsed JSON.  `encode_error` gives the HTTP status and body a client of
     this API understands, `error_frame` the frame of an error once the answer has begun.
     `several` is the field of a request that asks for several answers, on wires whose answers hold all (`CHOICES`).
-    `turns` is the field of a request's body in which the turns stand, and writes the JSON of them, of a plain
-    conversation that grew: nothing else of the body depends on one but for the instructions in front of it.  None where
-    it does.
+    `turns` makes what writes the turns of plain conversations, for requests that differ in nothing else; None where
+    more of a body depends on a conversation than its turns and the instructions in front of it.
     """
 
     name: str
@@ -308,4 +330,4 @@ class Codec:
     error_frame: Callable[[Exception], Frame]
     decode_error: DecodeError = read_failure
     several: str = ""
-    turns: tuple[str, Callable[[Request, Quirks], tuple[bytes | memoryview, ...] | None]] | None = None
+    turns: Callable[[Request, Quirks], TurnWriter] | None = None

@@ -65,6 +65,10 @@ class Forms(Protocol):
 Write: TypeAlias = Callable[..., list[dict[str, Any]]]
 
 
+def _nothing(messages: Sequence[Message]) -> int:
+    return 0
+
+
 def wires_of(messages: Sequence[Message], forms: Forms, write: Callable[[Message], list[Any]]) -> list[Any]:
     """What `write` makes of the messages of a plain conversation (`as_plain`), in fewer steps where `forms` say how."""
     words, result, answer = forms.words, forms.result, forms.answer
@@ -105,10 +109,25 @@ def write_each(messages: Sequence[Message], write: Write, *constants: Any, forms
     return Written(run.listed(), pieces)
 
 
-def write_pieces(messages: Grown[Message], write: Write, *constants: Any, forms: Callable[..., Forms]) -> Pieces:
-    """The JSON of what `write_each` gives, where nobody asks for more: what it is written from need not be kept."""
-    pieces: Pieces = _pieces(messages, write, forms, *constants)
-    return pieces
+class EachWriter:
+    """Writes turns that each stand for themselves (`TurnWriter`): what `write_each` writes, as JSON alone."""
+
+    filled = False
+
+    def __init__(
+        self, field: str, forms: Forms, write: Callable[[Message], list[Any]],
+        beside: Callable[[Sequence[Message]], int] = _nothing,
+    ) -> None:  # fmt: skip
+        self.field, self.beside, self._forms, self._write = field, beside, forms, write
+
+    def more(self, known: Pieces | None, turns: Sequence[Message], start: int) -> Pieces:
+        """The JSON of all."""
+        wires = wires_of(turns, self._forms, self._write)
+        return joined_json(known or (), wires, arguments_in(turns) if self._forms.objects else ())
+
+    def pieces(self, known: Pieces, size: int, head: int, marks: Sequence[int]) -> Pieces | None:
+        """It, where no markers are asked for: these wires have none."""
+        return None if marks else known
 
 
 class Run(NamedTuple):
@@ -162,15 +181,6 @@ def _written(
     more, numbers = _wires(messages, start, write, forms, constants)
     before, pieces = known or (None, ())
     return Run(before, more), joined_json(pieces, more, numbers)
-
-
-@by_growth
-def _pieces(
-    messages: Sequence[Message], start: int, known: Pieces | None,
-    write: Write, forms: Callable[..., Forms], *constants: Any,
-) -> Pieces:  # fmt: skip
-    more, numbers = _wires(messages, start, write, forms, constants)
-    return joined_json(known or (), more, numbers)
 
 
 def joined_json(before: Pieces, more: Sequence[Any], numbers: Any = ...) -> Pieces:
