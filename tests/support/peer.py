@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import socket
 import threading
@@ -108,13 +109,10 @@ def peer(talk: Talk) -> Iterator[Peer]:
         served.close()
 
 
-_HELD: list[socket.socket] = []
-
-
 def refusing_port() -> int:
     """A port where nobody listens, nor ever will: it is taken."""
     taken = socket.socket()
     taken.bind(("127.0.0.1", 0))
-    _HELD.append(taken)
+    atexit.register(taken.close)
     port: int = taken.getsockname()[1]
     return port
