@@ -41,8 +41,9 @@ def test_the_demo_model_serves_tool_calls_to_clients() -> None:
 def test_the_demo_model_answers_to_any_name_and_keeps_its_own() -> None:
     with serving_process("--demo") as (_, url, _):
         assert _call(post(f"{url}/v1/chat/completions", {**CHAT, "model": "gpt-5"})) == ("get_weather", {"city": "Oslo"})
-        with pytest.raises(urllib.error.HTTPError, match="404"):
+        with pytest.raises(urllib.error.HTTPError, match="404") as refused:
             post(f"{url}/v1/chat/completions", {**CHAT, "model": "weak-nonsense"})
+        refused.value.close()
 
 
 SHELLS: dict[str, list[str]] = {

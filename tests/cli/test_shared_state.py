@@ -91,6 +91,7 @@ class Gateway:
             with urllib.request.urlopen(request, timeout=LONG) as answer:
                 return json.load(answer)
         except urllib.error.HTTPError as refused:
+            refused.close()
             return refused.code
 
     def item(self) -> str:

@@ -66,6 +66,7 @@ def status(url: str, model: str) -> int:
         with urllib.request.urlopen(asked(url, model), timeout=LONG) as answer:
             return int(answer.status)
     except urllib.error.HTTPError as refused:
+        refused.close()
         return refused.code
     except OSError:
         return 0

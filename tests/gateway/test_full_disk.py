@@ -53,6 +53,7 @@ def ask(url: str, previous: str) -> tuple[int, str]:
                                     timeout=30) as answer:  # fmt: skip
             return answer.status, json.load(answer)["id"]
     except urllib.error.HTTPError as error:
+        error.close()
         return error.code, ""
 
 

@@ -20,7 +20,8 @@ def _get(url: str) -> tuple[int, Any]:
         with urllib.request.urlopen(url, timeout=LONG) as answer:
             return answer.status, json.load(answer)
     except urllib.error.HTTPError as error:
-        return error.code, json.load(error)
+        with error:
+            return error.code, json.load(error)
 
 
 def test_serve_names_the_inspector_and_it_shows_the_exchange() -> None:

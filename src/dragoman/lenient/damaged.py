@@ -21,8 +21,9 @@ MAX_STEPS, MOST_STEPS = 20_000, 30_000
 MAX_STRINGS = 200
 """No object of a call holds more strings behind a damaged one; reading them recurses."""
 QUOTE = late(r"\\.|\"", re.S)
-BETWEEN = late(rf"(?:[{BLANK}]|//[^\n]*\n|#[^\n]*\n|/\*.*?\*/)*", re.S)
-"""White space, and comments with something behind them."""
+BLANKS = late(rf"[{BLANK}]*")
+COMMENTS = {"#": ("\n", 1), "//": ("\n", 2), "/*": ("*/", 2)}
+"""What comments begin with, what ends them, and how far behind their beginning that may stand."""
 KEY = late(rf'"[^"\\\n]{{1,120}}"[{BLANK}]*:')
 SCALAR = late(r"-?\d[\d.eE+-]*|true|false|null|True|False|None")
 MEMBER = late(rf'"[{BLANK}]*,[{BLANK}]*{KEY.pattern}')
@@ -41,6 +42,7 @@ class Damaged:
     def __init__(self, text: str, accept: Accept, *, pairs: bool, room: int) -> None:
         self._text, self._accept, self._pairs, self._room = text, accept, pairs, room
         self._dead: set[tuple[int, str]] = set()
+        self._next: dict[str, tuple[int, int]] = {}  # by what ends comments: from where it was looked for, and found
         self.steps = 0
 
     def ends(self, quote: int, closers: str) -> Ends | None:
@@ -129,7 +131,26 @@ class Damaged:
                 at = self._skip(key.end())
 
     def _skip(self, at: int) -> int:
-        return BETWEEN.match(self._text, at).end()  # type: ignore[union-attr]
+        """Step over white space, and comments with something behind them."""
+        text = self._text
+        while True:
+            at = BLANKS.match(text, at).end()  # type: ignore[union-attr]
+            comment = COMMENTS.get(text[at : at + 1]) or COMMENTS.get(text[at : at + 2])
+            if comment is None:
+                return at
+            end, size = comment
+            found = self._find(end, at + size)
+            if found < 0:
+                return at
+            at = found + len(end)
+
+    def _find(self, end: str, at: int) -> int:
+        """Where the end of a comment is found next; no text is searched twice, however many begin in it."""
+        begun, found = self._next.get(end, (at + 1, -1))
+        if begun <= at and (found < 0 or at <= found):
+            return found
+        self._next[end] = at, self._text.find(end, at)
+        return self._next[end][1]
 
 
 def ends_of(text: str, quote: int, closers: str, stops: tuple[str, ...]) -> tuple[Ends, int]:
