@@ -221,3 +221,18 @@ def test_a_late_parser_is_the_parser_from_the_first_text_on() -> None:
     assert len(made) == 1
     assert assemble(events) == assemble([*make().feed(text), *made[-1].close()])
     assert assemble(events).calls
+
+
+@pytest.mark.parametrize("text", ["two <", "It is so.\n\n", "Here:\n\n```\nx = 1\n```\n"])
+@pytest.mark.parametrize("native_calls", [False, True])
+@pytest.mark.parametrize("size", [1, 3, 100])
+def test_all_the_text_of_a_part_comes_before_its_end(text: str, native_calls: bool, size: int) -> None:
+    pieces: list[Event] = [TextDelta(text[at : at + size]) for at in range(0, len(text), size)]
+    behind = native() if native_calls else []
+    stream = TextCallStream(Parser(tools=[LOOK]))
+    got = stream.handle_all([*pieces, PartEnded({"id": "msg_1"}), *behind, Ended(Stop.END)])
+    kinds = [type(event) for event in got if isinstance(event, TextDelta | PartEnded | CallStarted | Ended)]
+    at = kinds.index(PartEnded)
+    assert set(kinds[:at]) == {TextDelta}
+    assert TextDelta not in kinds[at:]
+    assert "".join(event.text for event in got if isinstance(event, TextDelta)) == text

@@ -34,6 +34,8 @@ UNSPECIFIC = frozenset({None, Stop.END, Stop.STOP_SEQUENCE})
 """Stops that say nothing about calls: many servers end an answer with calls by a plain `stop`."""
 
 DELTAS = frozenset({TextDelta, ReasoningDelta})
+CLOSING = frozenset({Ended, CallStarted})
+"""Behind these no text is searched."""
 GAVE_WAY = "a call of {name!r} stood in the text of an answer that made native calls; it was not run"
 IN_REASONING = "the call of {name!r} stood in reasoning; it was not run"
 
@@ -165,8 +167,8 @@ class TextCallStream:
     """
 
     __slots__ = (
-        "_cut", "_fed", "_found", "_judge", "_native", "_parser", "_parted", "_pending", "_runnable", "_searched",
-        "_shown", "_text",
+        "_cut", "_ending", "_fed", "_found", "_judge", "_native", "_parser", "_parted", "_pending", "_runnable",
+        "_searched", "_shown", "_text",
     )  # fmt: skip
 
     def __init__(
@@ -185,6 +187,7 @@ class TextCallStream:
         self._searched = False  # the running part is text that goes through the parser
         self._fed = self._shown = False  # there was text in it, and some of it was shown
         self._parted = False  # the shown text before was a part of its own: said where another text follows it
+        self._ending: PartEnded | None = None  # of a part of whose text the parser may still hold the last
         self._runnable = 0  # calls that will run
         self._cut = False
 
@@ -193,7 +196,9 @@ class TextCallStream:
         made: list[Event] = []
         for event in events:
             kind = type(event)
-            if kind is TextDelta and self._parser is not None and self._shown and not self._parted:
+            if self._ending is not None:
+                made += self.handle(event)
+            elif kind is TextDelta and self._parser is not None and self._shown and not self._parted:
                 text: str = event.text  # type: ignore[union-attr]
                 self._searched = True
                 if self._native:
@@ -209,6 +214,9 @@ class TextCallStream:
 
     def handle(self, event: Event) -> list[Event]:
         """Handle `event`; its events come in order."""
+        if self._ending is not None and type(event) not in CLOSING:
+            ending, self._ending = self._ending, None
+            return [ending, *self.handle(event)]
         if type(event) is TextDelta:
             return [event] if self._parser is None else self._search(self._parser, event.text)
         if isinstance(event, CallStarted | CallDelta | CallEnded) or _is_of_call(event):
@@ -230,6 +238,8 @@ class TextCallStream:
         """How deltas of the kind `came` are handled from here on, while one of this `kind` comes of each; None where
         more is done with them."""
         parser = self._parser
+        if self._ending is not None:
+            return None
         if came is TextDelta and parser is not None:
             goes_on = self._searched and not self._parted and (self._shown or kind is not TextDelta)
             return Search(parser.feed, self._text if self._native else None) if goes_on else None
@@ -251,10 +261,14 @@ class TextCallStream:
         return [replace(event, index=event.index + self._found) if self._found else event]
 
     def _end_part(self, event: PartEnded) -> list[Event]:
-        """The end of text that was searched: what belongs to it goes with it, where some of it was shown."""
+        """The end of text that was searched: what belongs to it goes with it, where some of it was shown.
+
+        It waits for the next event, for the parser may hold the last of the text: where all text ends, so does that.
+        """
         swallowed, self._fed, self._shown = self._fed and not self._shown, False, False
         self._parted = not (event.metadata or swallowed)
-        return [event] if event.metadata and not swallowed else []
+        self._ending = event if event.metadata and not swallowed else None
+        return []
 
     def _search(self, parser: TextParser, text: str) -> list[Event]:
         self._searched = True
@@ -304,7 +318,12 @@ class TextCallStream:
             return []
         parser, self._parser = self._parser, None
         self._searched = False
-        return self._sort(parser.close(None if stop is None else str(stop)))
+        last = self._sort(parser.close(None if stop is None else str(stop)))
+        if self._ending is not None:
+            behind = next((n for n, event in enumerate(last) if type(event) is not TextDelta), len(last))
+            last.insert(behind, self._ending)
+            self._ending = None
+        return last
 
     def _sort(self, found: list[Event]) -> list[Event]:
         """The parser's events: calls wait where native ones may still come, everything else passes."""
