@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from ..spec import Dialect, ElementArgs, JsonArgs, JsonCall, Place, Span, Strength, TaggedArgs, Typing, YamlCall, span
 from .documents import ARGS, NAMES
 
@@ -265,13 +267,27 @@ MINIMAX_M2 = Dialect(
     source="formats.md E3 (MiniMax M2)",
     sample='<minimax:tool_call>\n<invoke name="f">\n<parameter name="a">1</parameter>\n</invoke>\n</minimax:tool_call>',
 )
+CLAUDE = "antml:"
+"""The name space that Claude's own template puts before the name of each tag."""
+
+
+def _claudes(*spellings: str) -> tuple[str, ...]:
+    """The tags as they are, and each with that name space: a model writes it in some of them and forgets it in others."""
+    return (*spellings, *(re.sub(r"<(/?)", rf"<\1{CLAUDE}", tag) for tag in spellings))
+
+
 ANTHROPIC_XML = Dialect(
     name="anthropic_xml",
-    section=span(("<function_calls>\n", "<tool_calls>\n"), ("\n</function_calls>", "\n</tool_calls>")),
-    call=span("", ("</invoke>", "</invoke>")),
-    tool=span(('<invoke name="', "<invoke name='", "<invoke name=", 'antml:invoke name="'), ('">\n', "'>", ">")),
-    args=NAMED,
-    source="formats.md §6.2 (Anthropic's legacy XML)",
+    section=Span(_claudes("<function_calls>\n", "<tool_calls>\n"), _claudes("\n</function_calls>", "\n</tool_calls>")),
+    call=Span((), _claudes("</invoke>")),
+    tool=Span(
+        (*_claudes('<invoke name="', "<invoke name='", "<invoke name="), f'{CLAUDE}invoke name="'),
+        ('">\n', "'>", ">", '"/>', '" />'),
+    ),
+    args=TaggedArgs(
+        key=Span(_claudes(*NAMED.key.open), NAMED.key.close), value=Span((), _claudes(*NAMED.value.close))
+    ),
+    source="formats.md §6.2 (Anthropic's legacy XML; Claude's own tags where a host passes them on: claude-code#67307)",
     sample='<function_calls>\n<invoke name="f">\n<parameter name="a">1</parameter>\n</invoke>\n</function_calls>',
 )
 DOTS = Dialect(
