@@ -41,7 +41,7 @@ MOST = 128
 ANY = re.compile("").search
 """Stops at any text."""
 HALF_ESCAPE = late(r"\\(?:u[0-9a-fA-F]{0,3})?")
-RAW_STOP = r"[<&\ud800-\udfff]|\n\Z"
+RAW_STOP = r"[<&\ud800-\udfff]|[\r\n]\Z"
 """What ends a raw value's run besides its own marks: tags, entities, half characters, a line's end at the end."""
 
 Search: TypeAlias = Callable[..., Any]

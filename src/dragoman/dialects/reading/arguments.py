@@ -272,18 +272,16 @@ class _Raw:
 class Trim:
     """Drops one given text from each end of a text that arrives in pieces; from the end only where it began with it.
 
-    A line's end may be written as `\\r\\n`, then it is at both ends.
+    A line's end may be written as `\\r\\n`, then it is at both ends.  Where the text's end is guessed, one line's end
+    before what came next is the template's, however the text began.
     """
 
     def __init__(self, what: str, sink: Sink) -> None:
         self._what, self._sink, self._tail = what, sink, ""
-        self._started = self._framed = False
+        self._started, self._framed = not what, False
 
     def feed(self, text: str) -> None:
-        """More of the text; the last `what`, or the beginning of one, is held back until something follows it."""
-        if not self._what:
-            self._sink(text)
-            return
+        """More of the text; the last `what`, or line's end, or the beginning of one is held back until more follows."""
         text = self._tail + text
         self._tail = ""
         if not self._started and text:
@@ -291,8 +289,10 @@ class Trim:
                 self._tail = text
                 return
             text = self._begin(text)
-        if self._framed and text:
-            size = _overlap(text, self._what)
+        if not text:
+            return
+        size = _overlap(text, self._what) if self._framed else _line_end(text)
+        if size:
             self._tail, text = text[len(text) - size :], text[: len(text) - size]
         if text:
             self._sink(text)
@@ -303,15 +303,17 @@ class Trim:
         self._started, self._framed = True, text.startswith(self._what)
         return text.removeprefix(self._what)
 
-    def close(self) -> None:
+    def close(self, *, guessed: bool = False) -> None:
         """The text has ended: what was held back, if it is not what is dropped."""
-        if self._tail and self._tail != self._what:
+        dropped = (self._what,) if self._framed else LINE_ENDS if guessed else ()
+        if self._tail and self._tail not in dropped:
             self._sink(self._tail)
         self._tail = ""
 
     def through(self) -> Sink | None:
         """Where text goes, if nothing is held back or will be but a line's end."""
-        return self._sink if not self._what or (self._started and not self._tail and self._what == "\n") else None
+        plain = self._what == "\n" or not self._framed
+        return self._sink if self._started and not self._tail and plain else None
 
 
 class Outdent(Trim):
@@ -329,14 +331,14 @@ class Outdent(Trim):
         """More of the text."""
         self._pieces.append(text)
 
-    def close(self) -> None:
+    def close(self, *, guessed: bool = False) -> None:
         """The text has ended: do its tags stand on lines of their own, and is it indented as they are?"""
         text, indent = "".join(self._pieces), self._indent
         first, *inside = text.split("\n")
         last = inside.pop() if inside else ""
         if first not in ("", "\r") or not inside or last != indent:
             super().feed(text)
-            super().close()
+            super().close(guessed=guessed)
             return
         self.outdented = True
         if all(not line.strip() or line.startswith(indent) for line in inside):
@@ -346,6 +348,14 @@ class Outdent(Trim):
     def through(self) -> Sink | None:
         """Nothing goes on before the end."""
         return None
+
+
+LINE_ENDS = ("\r\n", "\n", "\r")
+
+
+def _line_end(text: str) -> int:
+    """How many characters at the end of a text are one line's end, or begin it."""
+    return next((len(end) for end in LINE_ENDS if text.endswith(end)), 0)
 
 
 def _overlap(text: str, what: str) -> int:

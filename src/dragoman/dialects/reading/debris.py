@@ -33,6 +33,7 @@ MOST_TAG = 200
 IN_TAG = late(r"<[A-Za-z][\w:-]*(?:\s[^<>]*)?\Z")
 """Attributes of another tag, which is whole up to here."""
 WHOLE_TAG = late(r"</?\w[\w:-]*(?:\s[^<>]*)?/?>\Z")
+LAST_CLOSER = late(r"</(?P<name>[\w:.-]+)\s*>\Z")
 SIGN = late(r"[^\w\s]")
 WORD = late(r"\w{4,}")
 SIGNS = ("<", ">", "|", "｜")
@@ -41,19 +42,23 @@ NAMED = "the name of an argument that is missing stands in another, beside a pie
 MARKED = "a mark stands in the name of an argument"
 NAMELESS = "an argument has no name"
 INSIDE = "the closer of an argument stands in it, and another argument is missing"
+TRIMMED = "an argument's end was guessed, and whether the line's end before it belongs to it"
+LINE_ENDS = ("\n", "\r")
 ENDED = "a piece of a mark stands where an argument's end was guessed"
 
 
-def debris(row: Row, shape: Shape, arguments: Mapping[str, Any], edits: list[Edit]) -> str:
-    """Why the arguments may hold a damaged mark; "" if nothing says so."""
+def debris(row: Row, shape: Shape, arguments: Mapping[str, Any], edits: list[Edit], trim: str) -> str:
+    """Why the arguments may hold a damaged mark, or the `trim` around one; "" if nothing says so."""
     if "" in arguments and "" not in shape.keys:
         return NAMELESS
     if any(key not in shape.keys and not key.isidentifier() and _holds_piece(row, key) for key in arguments):
         return MARKED
     texts = [value for value in arguments.values() if isinstance(value, str)]
     guessed = any(edit.kind == GUESSED for edit in edits)
-    if guessed and any(_ends_in(closers, text) for closers, text in _ends(row, arguments)):
+    if guessed and any(_ends_in(closers, text) or _ends_unopened(text) for closers, text in _ends(row, arguments)):
         return ENDED
+    if guessed and trim and any(text.endswith(LINE_ENDS) for text in _guessed(arguments, edits)):
+        return TRIMMED
     opens, closes = row.key_open, row.key_close
     if not opens and guessed:  # elements: a mark is the name itself, so that any tag of a text is like one
         opens, closes = ("<",), (">",)
@@ -173,11 +178,25 @@ def _ends_with(text: str, mark: str, least: int) -> bool:
     return any(text.endswith(mark[:n]) for n in range(len(mark), least - 1, -1))
 
 
+def _guessed(arguments: Mapping[str, Any], edits: list[Edit]) -> Iterator[str]:
+    """The texts whose end was guessed; all of them, where one's key was mended."""
+    keys = {edit.before for edit in edits if edit.kind == GUESSED}
+    for key, value in arguments.items():
+        if isinstance(value, str) and (key in keys or not keys <= arguments.keys()):
+            yield value
+
+
 def _ends(row: Row, arguments: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], str]]:
     """The marks that should have ended each text."""
     for key, value in arguments.items():
         if isinstance(value, str):
             yield row.value_close or (f"</{key}>",), value.rstrip()
+
+
+def _ends_unopened(text: str) -> bool:
+    """Does a text end in a closing tag more often written in it than the opening one: perhaps its own, misspelt?"""
+    found = LAST_CLOSER.search(text[-MOST_TAG:])
+    return found is not None and text.count(f"</{found['name']}") > text.count(f"<{found['name']}")
 
 
 def _ends_in(closers: tuple[str, ...], text: str) -> bool:

@@ -114,16 +114,16 @@ class Drafts(MarkedName):
                 self.judge.refuse_numbers(draft, reader.unfit)
         draft.done, draft.end = True, self.src.base + self.src.pos
         if isinstance(self.spec.args, TaggedArgs | ElementArgs):
-            self._refuse_debris(draft)
+            self._refuse_debris(draft, self.spec.args.trim)
         if draft.edits:
             self._refuse_guesses(draft)
             self._refuse_swallowed(draft)
             self._refuse_misplaced(draft)
         self.draft = None
 
-    def _refuse_debris(self, draft: Draft) -> None:
+    def _refuse_debris(self, draft: Draft, trim: str) -> None:
         """A damaged mark has left the next argument, or its own end, in a value."""
-        why = debris(self.row, draft.shape, draft.arguments(), draft.edits)
+        why = debris(self.row, draft.shape, draft.arguments(), draft.edits, trim)
         if why:
             draft.refuse(IssueKind.MALFORMED, why, self.judge.correction(draft, why))
 

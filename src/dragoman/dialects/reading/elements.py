@@ -220,9 +220,10 @@ class _Elements:
             yield from self._text(tag["key"], got.append)
             out.put(key, "".join(got))
         else:
-            self._put(key, (yield from self._raw(tag["key"])))
+            raw, guessed = yield from self._raw(tag["key"])
+            self._put(key, raw, guessed=guessed)
 
-    def _put(self, key: str, raw: str) -> None:
+    def _put(self, key: str, raw: str, *, guessed: bool) -> None:
         """A whole value: elements by the schema, else text."""
         shape = self.out.shape(key)
         node = tree(raw, self.args.prefix) if self.args.nested else None
@@ -230,37 +231,37 @@ class _Elements:
             self.out.put_value(key, self._value(node, shape))
             return
         text = node.text if node is not None else [raw]
-        self.out.put(key, self._plain("".join(text)))
+        self.out.put(key, self._plain("".join(text), guessed=guessed))
 
-    def _plain(self, text: str) -> str:
+    def _plain(self, text: str, *, guessed: bool = False) -> str:
         """A text without the framing around it."""
         got: list[str] = []
         trim = Trim(self.args.trim, got.append)
         trim.feed(text)
-        trim.close()
+        trim.close(guessed=guessed)
         return unescaped("".join(got)) if self.args.entities else "".join(got)
 
     def _text(self, key: str, sink: Callable[[str], object]) -> Need[None]:
         """Pour a text into `sink` up to its closer."""
         if (yield from self.a.src.glance(("<![CDATA[",)))[1]:
-            raw = yield from self._raw(key)
+            raw, _ = yield from self._raw(key)
             node = tree(raw, self.args.prefix)
             sink("".join(node.text) if node is not None and not node.children else raw)
             return
         unescape = Unescape(sink, active=self.args.entities)
         trim = Trim(self.args.trim, unescape.feed)
-        yield from self._value_into(key, trim.feed, text=True)
-        trim.close()
+        guessed = yield from self._value_into(key, trim.feed, text=True)
+        trim.close(guessed=guessed)
         unescape.close()
 
-    def _raw(self, key: str) -> Need[str]:
-        """A whole value; its raw text."""
+    def _raw(self, key: str) -> Need[tuple[str, bool]]:
+        """A whole value: its raw text, and whether it has no closer."""
         got: list[str] = []
-        yield from self._value_into(key, got.append)
-        return "".join(got)
+        guessed = yield from self._value_into(key, got.append)
+        return "".join(got), guessed
 
-    def _value_into(self, key: str, sink: Callable[[str], object], *, text: bool = False) -> Need[None]:
-        """Pour a value into `sink` up to its closer, as it is written."""
+    def _value_into(self, key: str, sink: Callable[[str], object], *, text: bool = False) -> Need[bool]:
+        """Pour a value into `sink` up to its closer, as it is written; returns whether it has none."""
         marks = _ElementMarks(self, key, text=text)
         value = RawValue(self.a.src, marks, sink, marks, {key})
         yield from value.read()
@@ -272,6 +273,7 @@ class _Elements:
             self.draft.edits.append(Edit("wrong_closer", "$", value.ended.kind))
         elif value.ended.role is not Role.CLOSES:
             self.draft.edits.append(Edit("unclosed_argument", "$", key))
+        return value.unclosed
 
     def _refuse_others(self, key: str, closer: str) -> None:
         """The closer of another argument, which is not given, ends this one: it stands in it."""

@@ -116,6 +116,11 @@ class RawValue:
         self.guessed = False
         self.ended: Seen | None = None
 
+    @property
+    def unclosed(self) -> bool:
+        """Has it ended without a closer?"""
+        return self.guessed and self.ended is not None and self.ended.role in (Role.ENDS, Role.NEXT)
+
     def read(self) -> Need[None]:
         """Pour the value into the sink; its closer is consumed, what ends it otherwise is not."""
         src, marks = self._src, self._marks

@@ -240,7 +240,7 @@ class _Tags:
         trim = Outdent(self.args.trim, unescape.feed, indent) if indent else Trim(self.args.trim, unescape.feed)
         value = RawValue(self.a.src, marks, trim.feed, marks.values, marks.nesting.values)
         yield from value.read()
-        trim.close()
+        trim.close(guessed=value.unclosed)
         if isinstance(trim, Outdent) and trim.outdented:
             self.draft.edits.append(Edit("indentation", "$", f"<{key}>"))
         unescape.close()
@@ -250,7 +250,7 @@ class _Tags:
         if value.ended.role is Role.WRONG:
             self.draft.edits.append(Edit("wrong_closer", "$", f"</{key}>"))
         elif value.ended.role is not Role.CLOSES:
-            self.draft.edits.append(Edit("unclosed_argument"))
+            self.draft.edits.append(Edit("unclosed_argument", "$", key))
 
     def _cdata(self, sink: Callable[[str], object]) -> Need[bool]:
         """A value that is one CDATA section and nothing else."""
