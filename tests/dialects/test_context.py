@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -71,7 +73,31 @@ PLACES: list[tuple[str, Quote | None]] = [
     ("{not json ", None),
     ("key: |\n  block ", Quote.SCALAR),
     ("key: |\n  block\nnext: ", None),
+    ('x = """a\n\nb ', Quote.STRING),
+    ('x = """a""" and ', None),
+    ("x = '''a\n", Quote.STRING),
+    ('he said """', Quote.STRING),
+    ("int x; /* a\n\n b ", Quote.REMARK),
+    ("/* a **/ ", None),
+    ("ls src/* and ", None),
+    ("// a ", Quote.REMARK),
+    ("// a\nb ", None),
+    ("see https://a.b/c ", None),
+    ("# ", Quote.REMARK),
+    ("# a heading ", None),
+    ("cat <<EOF\na\n\nb ", Quote.STRING),
+    ("cat <<'END' > f\na\nEND\n", None),
+    ("[quote]a ", Quote.HTML),
+    ("[code=python]a[/code] ", None),
+    ("[codes]a ", None),
+    ("<example>a ", Quote.HTML),
+    ("<documents>a</documents> ", None),
+    ("<document_id>a ", None),
 ]
+SIGNS = (
+    '"""', "'''", '"', "'", "/*", "*/", "/", " /* ", "*", "[quote]", "[/quote]", "[quote=Bob]", "<example>", "</example>", "<pre>",
+    "</pre>", "<<EOF", "EOF", "\n", "\n", "\n\n", "word ", "a b", "// ", "-- ", "; ", " ", "é", "w ",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize(("text", "quote"), PLACES)
@@ -94,6 +120,23 @@ def test_the_reading_does_not_depend_on_the_pieces(text: str, data: st.DataObjec
     assert cut.before == whole.before
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_the_reading_of_many_signs_does_not_depend_on_the_pieces(seed: int) -> None:
+    rng = random.Random(seed)
+    for _ in range(50):
+        few = rng.sample(SIGNS, rng.randint(3, 12))
+        text = "plain words\n" * rng.choice((0, 0, 20)) + "".join(rng.choices(few, k=rng.randint(3, 60)))
+        whole, cut, at = Context(), Context(), 0
+        whole.add(text)
+        while at < len(text):
+            size = rng.randint(1, 9)
+            cut.add(text[at : at + size])
+            at += size
+            if rng.random() < 0.5:
+                cut.forget()
+        assert (cut.standing(), cut.turned(), cut.line_blank) == (whole.standing(), whole.turned(), whole.line_blank), text
+
+
 CLOSED: list[tuple[str, str, bool | None]] = [
     ("a `", "` b", True),
     ("a `", "\n\nb `", False),
@@ -110,6 +153,11 @@ CLOSED: list[tuple[str, str, bool | None]] = [
     ("\\verb|", "| b", True),
     ("\\verb|", "\n| b", False),
     ("x <!-- ", " y -->", True),
+    ('x = """', 'a\n\n"""', True),
+    ('x = """', "a\n\n", None),
+    ("/* ", "a */", True),
+    ("cat <<EOF\n", "a\nEOF", True),
+    ("cat <<EOF\n", "a\nEOFS", None),
 ]
 
 

@@ -26,7 +26,7 @@ class Quote(StrEnum):
     FENCE = "a fenced block"
     BLOCK = "a block quote"
     INDENTED = "an indented code block"
-    HTML = "an HTML code element"
+    HTML = "an element that quotes"
     COMMENT = "an HTML comment"
     CDATA = "a CDATA section"
     SPAN = "a code span"
@@ -37,6 +37,8 @@ class Quote(StrEnum):
     ANSWER = "a string of a JSON answer"
     SCALAR = "a YAML block"
     LISTING = "a listing"
+    STRING = "a string of several lines"
+    REMARK = "a comment of code"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +67,18 @@ MARKS: Mapping[str, str] = {
 }  # fmt: skip
 """Marks that open, and a pattern of what closes them; `" ` stands apart from what it quotes, `'` touches it."""
 
-ELEMENTS = "code|pre|blockquote|textarea|samp|kbd|xmp|tt|script|style|listing"
+ELEMENTS = "|".join((
+    "code|pre|blockquote|textarea|samp|kbd|xmp|tt|script|style|listing|nowiki|syntaxhighlight|q|quote|excerpt|snippet",
+    "examples?|samples?|demos?|demonstrations?|illustration|few[_-]?shots?|template|transcript|documents?|documentation",
+    "docs|tutorial|prompt|usage",
+))  # fmt: skip
+"""Elements of HTML and wikis, and those by which prompts set apart what is shown, not done."""
+FORUM = "quote|code|pre|noparse"
+"""Elements in square brackets."""
+LONG_QUOTES = ('"""', "'''")
+"""What begins and ends a string of several lines, in Python and its kin."""
+HERE = r"<<[-~]?(?P<quote>['\"]?)(?P<word>[A-Za-z_]\w*)(?P=quote)[^\w<>]*"
+"""The end of a line that begins a here-document, and the word that ends it."""
 FIRST_LETTERS = "".join(sorted({c for name in ELEMENTS.split("|") for c in (name[0], name[0].upper())})) + "ſ\u212a"
 """What their names begin with, in any case: looked at before the names, for a choice in any case is dear to try."""
 VERBATIM = r"verbatim|Verbatim|BVerbatim|lstlisting|minted|alltt|filecontents"
@@ -83,6 +96,9 @@ ENDINGS: Mapping[Quote, str] = {Quote.MARKS: PARAGRAPH, Quote.SPAN: PARAGRAPH}
 """What shows that a quotation is none, beside its closer."""
 SHORT = frozenset({Quote.SPAN, Quote.MARKS})
 """Quotations that a longer text closes no more, and whose closer must be seen to its end."""
+
+CODE = frozenset({Quote.STRING, Quote.REMARK})
+"""What only code has: between quotation marks its signs mean nothing."""
 
 ENDS = {
     Quote.FENCE: late(r"\n(?=[ \t\r]*(?:`{3}|~{3}|\Z))"),

@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import TypeAlias
 
 from ...late import late
-from .boxes import END, MARKS, Quote
+from .boxes import END, FORUM, LONG_QUOTES, MARKS, Quote
 
 CLOSED = late(r"\\(?:verb|lstinline)\*?(.).*\1")
 TIGHT = frozenset({'"', "”", "»", "‘", "‚"})
@@ -51,6 +51,12 @@ def element(token: str) -> tuple[Quote, str] | None:
         return (Quote.HTML, rf"</{name.group().casefold()}\b") if name else None
     if token.startswith("\\begin{"):
         return Quote.LATEX, END + re.escape(token[len("\\begin") :])
+    if token in LONG_QUOTES:
+        return Quote.STRING, token
+    if token == "/*":
+        return Quote.REMARK, r"\*/"
+    if token[0] == "[" and token[1] != "/" and (name := re.match(FORUM, token[1:], re.IGNORECASE)):
+        return Quote.HTML, rf"\[/{name.group().casefold()}\]"
     if token[0] == "\\" and not token.startswith("\\end") and not CLOSED.fullmatch(token):
         return Quote.LATEX, re.escape(token[-1])
     return None

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from ...late import late
-from .boxes import FIRST_LINE, HEAD_ROW, LIVE, Quote, Standing
+from .boxes import FIRST_LINE, HEAD_ROW, HERE, LIVE, Quote, Standing
 from .paragraphs import Prose
 
 HEAD = 200
@@ -27,6 +27,10 @@ DELIMITER = late(r"([-.=_*+])\1{3,}[ \t\r]*")
 BEGINS = late(r"#\+begin_(\w+)\b.*|\{(code|noformat|quote)(?::[^}\n]*)?\}")
 """AsciiDoc's label and its delimiter on the next line; the blocks of Org and of wikis."""
 
+HERE_BEGINS = late(rf".*{HERE}")
+REMARK = late(r"[ \t]*(?:(?://|--|;|%|REM\b)[ \t]|#[ \t]*\Z)")
+"""What makes a remark of the line behind it; behind a `#` with words stands a heading, as likely."""
+
 FOREIGN = late(
     r"[ \t]*(?:(?:[*_]{2})?(?:User|USER|Human|HUMAN)(?:[*_]{2}:|:[*_]{0,2})"
     r"|#{1,6}[ \t]*(?:[*_]{2})?(?:User|USER|Human|HUMAN|Instruction)[*_]{0,2}[ \t]*(?::|\r?\Z))"
@@ -43,7 +47,7 @@ class Lines:
     """A running reading of lines."""
 
     __slots__ = (
-        "_blank", "_code", "_hunk", "_items", "_just", "_labelled", "_labels", "_listing", "_loose", "_piped",
+        "_blank", "_code", "_here", "_hunk", "_items", "_just", "_labelled", "_labels", "_listing", "_loose", "_piped",
         "_scalar", "_sign", "_table", "_turned",
     )  # fmt: skip
 
@@ -57,6 +61,7 @@ class Lines:
         self._scalar = -1
         self._labels = False          # the line before was a listing's label
         self._listing = ""            # the line that ends the listing we are in
+        self._here = ""               # the word that ends the here-document we are in
         self._turned = self._labelled = self._just = False
 
     # ── the present line ─────────────────────────────────────────────────────
@@ -73,6 +78,10 @@ class Lines:
             return Standing(Quote.LISTING)
         if self._scalar >= 0 and indent > self._scalar:
             return Standing(Quote.SCALAR)
+        if REMARK.match(head):
+            return Standing(Quote.REMARK)
+        if self._here:
+            return Standing(Quote.STRING, ((Quote.STRING, rf"\n[ \t]*{self._here}\b"),))
         if head[:1] in ("+", "-", " ") and head and self._is_diff(head):
             return Standing(Quote.DIFF)
         if self._table and "|" in head:
@@ -103,6 +112,7 @@ class Lines:
             self._blank, self._code = False, code
             return
         self._end_listing(head)
+        self._end_here(head)
         if not head or head.isspace():
             self._blank, self._loose, self._table, self._piped, self._sign = True, True, False, False, ""
             self._just = False
@@ -121,7 +131,9 @@ class Lines:
     def _is_plain(self, head: str) -> bool:
         """Is nothing open that a line of words may end, or go on with, and does this one begin nothing?"""
         line = self._listing or self._labels or self._labelled or self._just or self._items or self._scalar >= 0
-        return not (line or self._hunk or self._sign or self._piped or self._table or "|" in head or ": " in head)
+        if line or self._hunk or self._sign or self._piped or self._table or self._here:
+            return False
+        return not ("|" in head or ": " in head or "<<" in head)
 
     def _end_listing(self, head: str) -> None:
         line = head.strip().casefold()
@@ -134,6 +146,12 @@ class Lines:
             if begun is not None:
                 self._listing = f"#+end_{begun[1]}" if begun[1] else f"{{{begun[2]}}}"
         self._labels = head[:1] == "[" and LABEL.fullmatch(head) is not None
+
+    def _end_here(self, head: str) -> None:
+        if self._here:
+            self._here = "" if head.strip() == self._here else self._here
+        elif "<<" in head and (begun := HERE_BEGINS.fullmatch(head)):
+            self._here = begun["word"]
 
     def _end_item(self, head: str, indent: int) -> None:
         item = ITEM.match(head) if head.lstrip()[0] in "-*+0123456789" else None
@@ -174,7 +192,7 @@ class Lines:
     @property
     def goes_on(self) -> bool:
         """Does something go on that a paragraph's end does not end?"""
-        return self._scalar >= 0 or self._hunk or self._labelled or self._labels or bool(self._listing)
+        return self._scalar >= 0 or self._hunk or self._labelled or self._labels or bool(self._listing or self._here)
 
     def skip(self, prose: Prose) -> bool:
         """Whole paragraphs are over in which nothing stands but plain lines and lists.  False: they must be read.

@@ -16,7 +16,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from ...late import late
-from .boxes import ELEMENTS, FIRST_LETTERS
+from .boxes import ELEMENTS, FIRST_LETTERS, FORUM
 
 LINE_MARKS = (
     r"(?=[`~@+#*_UHI\[{])(?:`{3}|~{3}|@@|\+{3}|#\+"
@@ -29,8 +29,11 @@ once more before the choice, for most lines begin with none of them."""
 MARKS = {
     ":": late(r": [|>]"),
     "\\": late(r"\\(?=(?i:begin)\{)"),
-    "[": late(r"\[(?=(?i:INST)\])"),
-    "<": late(rf"<(?=[!{FIRST_LETTERS}])(?=(?i:{ELEMENTS})\b|!--|!\[(?i:CDATA)\[)"),
+    "[": late(rf"\[(?=(?i:INST\]|(?:{FORUM})\b))"),
+    "<": late(rf"<(?=[!<{FIRST_LETTERS}])(?=(?i:{ELEMENTS})\b|!--|!\[(?i:CDATA)\[|<[-~]?['\"]?\w)"),
+    '"': late(r'"(?="")'),
+    "'": late(r"'(?='')"),
+    "/": late(r"/(?=\*)"),
 }
 """Marks that may, wherever they stand, by their first sign: YAML's blocks, environments, turns, elements and comments.
 Each pattern begins with one literal, which `re` looks for at ten times the speed of a class of characters."""

@@ -14,7 +14,7 @@ import re
 from itertools import accumulate
 
 from ...late import late
-from .boxes import ELEMENTS, END, FIRST_LETTERS, LIVE, MARKS, VERBATIM, Quote, Standing
+from .boxes import CODE, ELEMENTS, END, FIRST_LETTERS, FORUM, LIVE, LONG_QUOTES, MARKS, VERBATIM, Quote, Standing
 from .closing import element, fence_closers, mark, spelt
 from .flat_lines import cut, flat, telling
 from .lines import HEAD, Lines
@@ -35,29 +35,32 @@ ENTITIES = "quot|laquo|raquo|ldquo|rdquo|bdquo"
 TOKEN = late(
     rf"\n|``*|~~~+|>[ \t\r]*|<(?=[/!{FIRST_LETTERS}])(?:/?(?:{ELEMENTS})\b[^>\n]{{0,80}}>|!--|!\[CDATA\[)|-->|\]\]>"
     rf"|\\(?:begin|end)\{{(?:{VERBATIM})\*?\}}"
-    rf"|\\(?:verb|lstinline)\*?(?P<delimiter>[^\w\s*{{])(?:(?:(?!(?P=delimiter))[^\n])*(?P=delimiter))?|\[INST\]|&(?:{ENTITIES});|{'|'.join(QUOTATION_MARKS)}",
+    rf"|\\(?:verb|lstinline)\*?(?P<delimiter>[^\w\s*{{])(?:(?:(?!(?P=delimiter))[^\n])*(?P=delimiter))?|\[(?:INST|/?(?:{FORUM})(?:=[^\]\n]{{0,40}})?)\]"
+    rf"|/\*(?<![^\s;{{}}(,]/\*)|\*/|'''|&(?:{ENTITIES});|\"\"\"|{'|'.join(QUOTATION_MARKS)}",
     re.IGNORECASE,
 )
 """Each begins with a literal that has no case: so `re` skips what begins none at the speed of C."""
 TAIL = late(
-    rf"(?:[\"{SIGNS}]\s?|`+|~+|<[!/]?[\w-]{{0,10}}[^>\n]{{0,80}}|-{{1,2}}|\]{{1,2}}|\\\w{{0,12}}\*?\{{?\w{{0,12}}\*?|&\w{{0,5}}"
-    r"|\[\w{0,4}|\n[ \t\r]*)\Z"
+    rf"(?:(?<!\")\"+\s?|(?<!')'+|[{SIGNS}]\s?|(?<![/*])[/*]+|`+|~+|<[!/]?[\w-]{{0,10}}[^>\n]{{0,80}}|-{{1,2}}|\]{{1,2}}|\\\w{{0,12}}\*?\{{?\w{{0,12}}\*?|&\w{{0,5}}"
+    r"|\[/?\w{0,8}(?:=[^\]\n]{0,40})?\]{0,2}|\n[ \t\r]*)\Z"
 )
 """What may be the beginning of more at the end of what has come."""
-NO_TAG = rf"<(?:(?![/!{FIRST_LETTERS}])|(?!!--|!\[CDATA\[|/?(?:{ELEMENTS})\b))"
+NO_TAG = rf"<(?!<[-~]?['\"]?\w)(?:(?![/!{FIRST_LETTERS}])|(?!!--|!\[CDATA\[|/?(?:{ELEMENTS})\b))"
 OPENS = r"(?<=[\s(\[{:,—–-])"
 """What stands before a quotation mark that opens."""
 CALM_LINE = (
     "(?:"
     + "|".join(
         (
-            r"[^\n`<\"“”„«»‹‘‚「『《\\&\[]++",
+            r"[^\n`<\"'/“”„«»‹‘‚「『《\\&\[]++",
             NO_TAG,
-            r"\[(?!INST\])",
+            rf"\[(?!(?:INST|/?(?:{FORUM})\b))",
+            r"'(?!'')",
+            r"/(?!\*)",
             rf"&(?!(?:{ENTITIES});)",
             r"\\(?!begin|end|verb|lstinline)",
-            r"(?<![\s(\[{:,—–-])\"",
-            OPENS + r"\"(?=\S)(?:[^\n`<\"\\&\[]++|(?<=\s)\")*+(?<!\s)\"",
+            r"(?<![\s(\[{:,—–-])\"(?!\"\")",
+            OPENS + r"\"(?!\"\")(?=\S)(?:[^\n`<\"\\&\[]++|(?<=\s)\")*+(?<!\s)\"",
             rf"(`++)(?:[^`\n<]++|{NO_TAG})++\1(?!`)",
         )
     )
@@ -295,7 +298,9 @@ class Context:
             if start > pos:
                 self._plain(text[pos:start])
             if found is not None:
-                self._token(found.group(), text, start, end)
+                if self._marks and found.group() == LONG_QUOTES[0]:
+                    end = start + 1  # the first of them closes what is open
+                self._token(text[start:end], text, start, end)
             pos = end
 
     def _run_here(self) -> re.Pattern[str] | None:
@@ -421,7 +426,7 @@ class Context:
                 self._spans.append(token)
         elif self._spans:
             pass
-        elif not self._element and (opened := element(token)):
+        elif not self._element and (opened := element(token)) and not (self._marks and opened[0] in CODE):
             self._element, self._outer = opened, ([], self._marks)
             self._quotations += 1
         elif self._marks:
