@@ -67,19 +67,22 @@ MARKS: Mapping[str, str] = {
 }  # fmt: skip
 """Marks that open, and a pattern of what closes them; `" ` stands apart from what it quotes, `'` touches it."""
 
-ELEMENTS = "|".join((
-    "code|pre|blockquote|textarea|samp|kbd|xmp|tt|script|style|listing|nowiki|syntaxhighlight|q|quote|excerpt|snippet",
-    "examples?|samples?|demos?|demonstrations?|illustration|few[_-]?shots?|template|transcript|documents?|documentation",
-    "docs|tutorial|prompt|usage",
-))  # fmt: skip
-"""Elements of HTML and wikis, and those by which prompts set apart what is shown, not done."""
+NAMES = (
+    "code", "pre", "blockquote", "textarea", "samp", "kbd", "xmp", "tt", "script", "style", "listing", "nowiki", "syntaxhighlight",
+    "q", "quote", "td", "th", "examples?", "samples?", "demos?", "demonstrations?", "illustration", "few[_-]?shots?", "template",
+    "excerpt", "snippet", "transcript", "conversation", "dialog", "dialogue", "training[_-]data", "dataset", "documents?",
+    "documentation", "docs", "tutorial", "prompt", "usage", "bad[_-]examples?", "wrong[_-]examples?", "incorrect[_-]examples?",
+    "negative[_-]examples?", "good[_-]examples?", "right[_-]examples?", "correct[_-]examples?", "positive[_-]examples?",
+)  # fmt: skip
+"""Elements of HTML and wikis that quote, and those by which prompts set apart what is shown, not done."""
+ELEMENTS = "|".join(NAMES)
 FORUM = "quote|code|pre|noparse"
 """Elements in square brackets."""
 LONG_QUOTES = ('"""', "'''")
 """What begins and ends a string of several lines, in Python and its kin."""
-HERE = r"<<[-~]?(?P<quote>['\"]?)(?P<word>[A-Za-z_]\w*)(?P=quote)[^\w<>]*"
-"""The end of a line that begins a here-document, and the word that ends it."""
-FIRST_LETTERS = "".join(sorted({c for name in ELEMENTS.split("|") for c in (name[0], name[0].upper())})) + "ſ\u212a"
+HERE = late(r"<<[-~]?(?P<quote>['\"]?)(?P<word>[A-Za-z_]\w*)(?P=quote)")
+"""What begins a here-document, on the line before it, and the word that ends it."""
+FIRST_LETTERS = "".join(sorted({c for name in NAMES for c in (name[0], name[0].upper())})) + "ſ\u212a"
 """What their names begin with, in any case: looked at before the names, for a choice in any case is dear to try."""
 VERBATIM = r"verbatim|Verbatim|BVerbatim|lstlisting|minted|alltt|filecontents"
 END = r"\\end"

@@ -64,7 +64,7 @@ def element(token: str) -> tuple[Quote, str] | None:
 
 def mark(token: str, before: str, after: str) -> str:
     """The pattern of what would close this quotation mark; "" where it opens nothing."""
-    if token in TIGHT and not (before.isspace() or before in "([{:,—–-"):
+    if token in TIGHT and not (before.isspace() or before in "([{:,=—–-"):
         return ""
     if token == '"' and after.isspace():
         return MARKS['" '] if before.isspace() else ""

@@ -89,7 +89,8 @@ CONDITION = _any(
 )
 """What would be done, or by whom."""
 EXAMPLE = _any(
-    r"\b(?:for example|for instance|an? (?:only )?example|example:|e\.g\.|looks? (?:like|so|as)|such as|syntax|"
+    r"\bexample:|\b(?:e\.g\.|z\.\s?B\.|p\.\s?ej\.)",
+    r"\b(?:for example|for instance|an? (?:only )?example|looks? (?:like|so|as)|such as|syntax|"
     r"format|template|schema|shape|"
     r"illustrat\w+|sample|placeholder|hypothetical|possible call|encoded as|documentation|beispiel|zum beispiel|"
     r"muster|syntaxe?|exemple|ejemplo|"

@@ -73,6 +73,15 @@ TAILS = (
     Words("a condition", CONDITION, False),
     Words("an example", EXAMPLE, True),
 )
+RECORD = "a line of code or of a record"
+UNFINISHED = late(
+    r"[ \t]*(?:(?:const|let|var|my|our|local|static|final|auto|char|string|export|set)\b[\w \t:*&<>\[\],]*)?[$@%\w][\w.\[\]\"'-]*"
+    r"(?:[ \t]*:[^=\n]{1,20})?[ \t]*[:?+]?=[ \t]*[\w@$#]{0,3}[\"'`\[({]{0,3}\s*\Z",
+    re.IGNORECASE,
+)
+"""A line of code or settings that gives a name a value, which does not stand on it."""
+STAMPED = late(r"[ \t]*\[?(?:\d{4}-\d\d-\d\d|\d{1,2}:\d\d)")
+"""What the lines of a log or a chat begin with: a time."""
 RESULT = "a tool's result that the model wrote itself"
 """Before any call it may be a word on the format, or the last result once more; what follows may be invented too."""
 GOES_ON = "a sentence that goes on behind it"
@@ -103,6 +112,8 @@ def before(text: str, *, inline: bool, after_call: bool = False) -> tuple[str, .
     sentence that ends, in a paragraph of its own, speaks of that one, or of what it quotes itself.
     """
     rest, _, line = text.rstrip()[-REACH:].rpartition("\n")
+    if UNFINISHED.match(line) or (inline and STAMPED.match(line)):
+        return (RECORD,)
     line = line.strip()
     if not line:
         return ()

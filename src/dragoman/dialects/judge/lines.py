@@ -21,13 +21,13 @@ END = 4096
 ITEM = late(r"[ \t]*(?:[-*+]|\d{1,9}[.)])([ \t]+)")
 DASHES = late(r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t\r]*")
 HUNK = late(r"@@ |@@$|diff --git |(?:\+\+\+|---) \S")
-SCALAR = late(r"[ \t]*(?:- )?[\w.\"'-]+:[ \t]*[|>][+-]?\d?[ \t\r]*")
-LABEL = late(r"\[(?:source|listing|literal|example|quote|verse)\b[^\]\n]*\][ \t\r]*")
+SCALAR = late(r"[ \t]*(?:(?:- )?[\w.\"'-]+:[ \t]*[|>][+-]?\d?[ \t\r]*|\.\. [\w:-]+::(?:[ \t].*)?)")
+"""What what is indented below belongs to: a YAML block, a directive of reStructuredText."""
+LABEL = late(r"\[(?:source|listing|literal|example|quote|verse)\b[^\]\n]*\][ \t\r]*|\.[^\s.].*")
 DELIMITER = late(r"([-.=_*+])\1{3,}[ \t\r]*")
 BEGINS = late(r"#\+begin_(\w+)\b.*|\{(code|noformat|quote)(?::[^}\n]*)?\}")
 """AsciiDoc's label and its delimiter on the next line; the blocks of Org and of wikis."""
 
-HERE_BEGINS = late(rf".*{HERE}")
 REMARK = late(r"[ \t]*(?:(?://|--|;|%|REM\b)[ \t]|#[ \t]*\Z)")
 """What makes a remark of the line behind it; behind a `#` with words stands a heading, as likely."""
 
@@ -125,7 +125,7 @@ class Lines:
         self._end_diff(head)
         if self._scalar >= 0 and indent <= self._scalar:
             self._scalar = -1
-        if self._scalar < 0 and ": " in head and SCALAR.fullmatch(head):
+        if self._scalar < 0 and (": " in head or ".. " in head) and SCALAR.fullmatch(head):
             self._scalar = indent
 
     def _is_plain(self, head: str) -> bool:
@@ -145,12 +145,12 @@ class Lines:
             begun = BEGINS.fullmatch(line)
             if begun is not None:
                 self._listing = f"#+end_{begun[1]}" if begun[1] else f"{{{begun[2]}}}"
-        self._labels = head[:1] == "[" and LABEL.fullmatch(head) is not None
+        self._labels = head[:1] in ("[", ".") and LABEL.fullmatch(head) is not None
 
     def _end_here(self, head: str) -> None:
         if self._here:
             self._here = "" if head.strip() == self._here else self._here
-        elif "<<" in head and (begun := HERE_BEGINS.fullmatch(head)):
+        elif "<<" in head and (begun := HERE.search(head)):
             self._here = begun["word"]
 
     def _end_item(self, head: str, indent: int) -> None:

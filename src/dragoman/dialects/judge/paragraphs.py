@@ -19,7 +19,7 @@ from ...late import late
 from .boxes import ELEMENTS, FIRST_LETTERS, FORUM
 
 LINE_MARKS = (
-    r"(?=[`~@+#*_UHI\[{])(?:`{3}|~{3}|@@|\+{3}|#\+"
+    r"(?=[`~@+#*_UHI\[{.])(?:\.[. ]?\w|`{3}|~{3}|@@|\+{3}|#\+"
     r"|(?:#{1,6}[ \t]*+)?(?:[*_]{2})?(?:User|USER|Human|HUMAN|Instruction)"
     r"|\[(?:source|listing|literal|example|quote|verse)\b|\{(?:code|noformat|quote)\b)"
 )

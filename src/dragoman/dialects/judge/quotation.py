@@ -46,7 +46,7 @@ TAIL = late(
 )
 """What may be the beginning of more at the end of what has come."""
 NO_TAG = rf"<(?!<[-~]?['\"]?\w)(?:(?![/!{FIRST_LETTERS}])|(?!!--|!\[CDATA\[|/?(?:{ELEMENTS})\b))"
-OPENS = r"(?<=[\s(\[{:,—–-])"
+OPENS = r"(?<=[\s(\[{:,=—–-])"
 """What stands before a quotation mark that opens."""
 CALM_LINE = (
     "(?:"
@@ -59,7 +59,7 @@ CALM_LINE = (
             r"/(?!\*)",
             rf"&(?!(?:{ENTITIES});)",
             r"\\(?!begin|end|verb|lstinline)",
-            r"(?<![\s(\[{:,—–-])\"(?!\"\")",
+            r"(?<![\s(\[{:,=—–-])\"(?!\"\")",
             OPENS + r"\"(?!\"\")(?=\S)(?:[^\n`<\"\\&\[]++|(?<=\s)\")*+(?<!\s)\"",
             rf"(`++)(?:[^`\n<]++|{NO_TAG})++\1(?!`)",
         )
@@ -237,7 +237,7 @@ class Context:
         found += [(Quote.SPAN, f"(?<!`){spelt(run)}(?!`)") for run in self._spans]
         if self._marks:
             found.append((Quote.MARKS, self._marks))
-        elif not self._spans and self._head[-1:] == "'" and self._tail[-2:-1] in " \n([{:":
+        elif not self._spans and self._head[-1:] == "'" and self._tail[-2:-1] in " \n([{:=":
             found.append((Quote.MARKS, MARKS["'"]))
         return tuple(found)
 
