@@ -33,6 +33,15 @@ QUOTED = {
     "span": f"The form is ``call: {CALL}`` here.",
     "marks": f"He wrote «call: {CALL}» to me.",
     "part of more": f'{{"calls": [{{"id": 1, "x": {CALL}}}]}}',
+    "under a key that says nothing of calls": f'{{"result": {CALL}, "rows": [1]}}',
+    "a value that more follows": f'{{"command": {CALL}}}\n\nThat is how it looked.',
+    "a fenced value among words": f'It looks so:\n```json\n{{"command": {CALL}, "plan": ""}}\n```',
+    "an indented value": f'The form is:\n\n    {{"command": {CALL}, "plan": ""}}',
+    "a value with arguments that do not fit": '{"why": "", "tool": "read_file", "args": {"file": "a"}}',
+    "a value with a tool of no such name": '{"why": "", "tool": "write_file", "args": {"path": "a"}}',
+    "a value with two kinds of arguments": '{"why": "", "tool": "read_file", "args": {"path": "a"}, "input": {"path": "b"}}',
+    "what is held to the JSON protocol elsewhere": '{"thoughts": {"text": "t"}, "command": {"name": "read_file", "args": {"path": "a.txt"}}}',
+    "a transcript": f'{{"messages": [{{"role": "assistant", "content": [{CALL}]}}]}}',
     "amid a sentence": f"With {CALL} you can read it.",
 }
 OPEN = {
@@ -51,6 +60,15 @@ OPEN = {
     "fence behind words": f"Let me look: ```json\n{CALL}\n```",
     "call fence behind words": f"I read it. ```tool_call\n{CALL}\n```\nThen I tell you.",
     "fence behind words left open": f"Let me look: ```json\n{CALL}",
+    "an agent's protocol, the call first": '{"command": {"name": "read_file", "args": {"path": "a.txt"}}, "plan": "x"}',
+    "an agent's protocol, the call last": '{"plan": "x", "command": {"name": "read_file", "args": {"path": "a.txt"}}}',
+    "another agent's": '{"plan": ["a"], "headline": "b", "tool_name": "read_file", "tool_args": {"path": "a.txt"}}',
+    "the same in a fence": '```json\n{"headline": "b", "tool_name": "read_file", "tool_args": {"path": "a.txt"}}\n```',
+    "JSON-RPC": f'{{"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": {CALL}}}',
+    "JSON-RPC behind words": f'I read it.\n{{"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": {CALL}}}',
+    "content blocks": '[{"type": "text", "text": "So."}, {"type": "tool_use", "name": "read_file", "input": {"path": "a.txt"}}]',
+    "a message": '{"role": "assistant", "content": [{"type": "tool_use", "name": "read_file", "input": {"path": "a.txt"}}]}',
+    "a wire's answer": '{"choices": [{"message": {"tool_calls": [{"function": {"name": "read_file", "arguments": "{\\"path\\": \\"a.txt\\"}"}}]}}]}',
     "tildes behind words": f"Let me look: ~~~tool_call\n{CALL}\n~~~",
 }
 
@@ -65,3 +83,17 @@ def test_what_is_quoted_is_left_alone(text: str) -> None:
 def test_what_nothing_quotes_is_in_doubt_or_runs(text: str) -> None:
     parsed = parse(text, tools=TOOLS)
     assert [call.name for call in (*parsed.calls, *parsed.doubtful)] == ["read_file"]
+
+
+def test_each_call_of_a_value_is_in_doubt_in_order_and_where_it_stands() -> None:
+    first, second = CALL, CALL.replace("a.txt", "b.txt")
+    text = f'Both:\n{{"plan": "{{", "actions": [{first}, {{"x": 1}}, {second}]}}'
+    parsed = parse(text, tools=TOOLS)
+    assert parsed.calls == ()
+    assert [dict(call.arguments) for call in parsed.doubtful] == [{"path": "a.txt"}, {"path": "b.txt"}]
+    assert parsed.text == text
+
+
+def test_a_deep_or_endless_value_is_text() -> None:
+    for text in ('{"content": [' * 3000 + CALL + "]}" * 3000, '{"content": [' * 3000 + CALL, "[" * 100_000 + CALL):
+        assert parse(text, tools=TOOLS).calls == ()

@@ -22,6 +22,7 @@ from ...types import Tool
 from ..judge.boxes import MAX_SPAN, closes
 from ..judge.declared import Declared
 from ..judge.quotation import Context
+from .enveloped import enveloped
 
 MOST = 16
 """Places that are read."""
@@ -50,6 +51,8 @@ NEAR = 40
 """Characters before a place that show it."""
 GOES_ON = late(r"[ \t]*[,;:.!?)]?[ \t]*[^\W_]")
 
+VALUE_ENDS = frozenset("}]`~")
+
 Read = Callable[[str], "Mapping[str, Any] | None"]
 """The arguments of the one call of a tool that a text is; None where it is none."""
 
@@ -74,8 +77,39 @@ def overlooked(
     names = tools.written
     if ("{" not in text and "<" not in text) or (len(names) <= FEW and not any(name in text for name in names)):
         return
+    taken, some = _places(text, calls), False
+    for found in _marked(text, tools, read, context, taken):
+        some = True
+        yield found
+    if not some and text.rstrip()[-1:] in VALUE_ENDS:
+        yield from _in_value(text, tools, context, taken)
+
+
+def _in_value(
+    text: str, tools: Declared, context: Context | None, taken: list[tuple[int, int]]
+) -> Iterator[Overlooked]:
+    """The calls in the JSON value with which the text ends; a fence around all of the message quotes nothing."""
+    read_to = 0
+    for found in enveloped(text, tools.written):
+        name = tools.exact(found.name)
+        if not name or any(start < found.end and found.start < end for start, end in taken):
+            continue
+        if not (found.fenced and context is None and text.lstrip()[:1] in "`~"):
+            context = context or Context()
+            context.add(text[read_to : found.start])
+            read_to = found.start
+            if _is_quoted(text, found.start, found.end, context):
+                return
+        if _fits(found.arguments, tools[name]):
+            yield Overlooked(found.start, found.end, name, found.arguments, inside=False)
+
+
+def _marked(
+    text: str, tools: Declared, read: Read, context: Context | None, taken: list[tuple[int, int]]
+) -> Iterator[Overlooked]:
+    """Those that begin with what names a tool."""
+    names = tools.written
     behind = left = read_to = in_vain = 0
-    taken = _places(text, calls)
     for mark in _marks(names, text):
         if mark.start() < behind or left >= MOST or any(start <= mark.start() < end for start, end in taken):
             continue
@@ -199,10 +233,15 @@ def _arguments(written: str, tool: Tool, read: Read) -> Mapping[str, Any] | None
         value = json.loads(written, strict=False)
         given = [value[key] for key in ARGUMENT_KEYS if isinstance(value.get(key), dict)]
         found = given[0] if len(given) == 1 else None
-    if found is None or faults(tool.parameters, found):
-        return None
+    return found if found is not None and _fits(found, tool) else None
+
+
+def _fits(arguments: Mapping[str, Any], tool: Tool) -> bool:
+    """Are the arguments complete, and all of them the tool's?"""
+    if faults(tool.parameters, arguments):
+        return False
     keys = tool.parameters.get("properties")
-    return found if not isinstance(keys, Mapping) or all(key in keys for key in found) else None
+    return not isinstance(keys, Mapping) or all(key in keys for key in arguments)
 
 
 def _in_late_fence(text: str, start: int, end: int) -> bool:

@@ -68,11 +68,12 @@ MARKS: Mapping[str, str] = {
 """Marks that open, and a pattern of what closes them; `" ` stands apart from what it quotes, `'` touches it."""
 
 NAMES = (
-    "code", "pre", "blockquote", "textarea", "samp", "kbd", "xmp", "tt", "script", "style", "listing", "nowiki", "syntaxhighlight",
-    "q", "quote", "td", "th", "examples?", "samples?", "demos?", "demonstrations?", "illustration", "few[_-]?shots?", "template",
-    "excerpt", "snippet", "transcript", "conversation", "dialog", "dialogue", "training[_-]data", "dataset", "documents?",
-    "documentation", "docs", "tutorial", "prompt", "usage", "bad[_-]examples?", "wrong[_-]examples?", "incorrect[_-]examples?",
-    "negative[_-]examples?", "good[_-]examples?", "right[_-]examples?", "correct[_-]examples?", "positive[_-]examples?",
+    "code", "pre", "blockquote", "textarea", "samp", "kbd", "xmp", "tt", "script", "style", "listing", "nowiki",
+    "syntaxhighlight", "q", "quote", "td", "th", "examples?", "samples?", "demos?", "demonstrations?",
+    "illustration", "few[_-]?shots?", "template", "excerpt", "snippet", "transcript", "conversation", "dialog",
+    "dialogue", "training[_-]data", "dataset", "documents?", "documentation", "docs", "tutorial", "prompt", "usage",
+    "bad[_-]examples?", "wrong[_-]examples?", "incorrect[_-]examples?", "negative[_-]examples?",
+    "good[_-]examples?", "right[_-]examples?", "correct[_-]examples?", "positive[_-]examples?",
 )  # fmt: skip
 """Elements of HTML and wikis that quote, and those by which prompts set apart what is shown, not done."""
 ELEMENTS = "|".join(NAMES)

@@ -57,7 +57,7 @@ PYTHONIC = Dialect(
 )
 FUNCTION_GEMMA = Dialect(
     name="functiongemma",
-    call=span("<start_function_call>call:", "<end_function_call>"),
+    call=span(("<start_function_call>call:", "<start_function_call>\ncall:"), "<end_function_call>"),
     tool=span("", "{"),
     args=BraceArgs(quotes=("<escape>",)),
     between=("",),
@@ -66,7 +66,7 @@ FUNCTION_GEMMA = Dialect(
 )
 GEMMA4 = Dialect(
     name="gemma4",
-    call=span(("<|tool_call>call:", "<|tool_call>:", "<|tool_call>call", "<|tool_call>"), "<tool_call|>"),
+    call=span(("<|tool_call>call:", "<|tool_call>\ncall:", "<|tool_call>:", "<|tool_call>call", "<|tool_call>"), "<tool_call|>"),
     tool=span("", "{"),
     args=BraceArgs(quotes=('<|"|>',)),
     between=("",),
@@ -79,7 +79,7 @@ GEMMA4 = Dialect(
 GEMMA4_CALL = Dialect(
     name="gemma4_call",
     aliases=("gemma4",),
-    call=span(("<|tool_call>call:", "<|tool_call>:", "<|tool_call>call", "<|tool_call>"), "<tool_call|>"),
+    call=span(("<|tool_call>call:", "<|tool_call>\ncall:", "<|tool_call>:", "<|tool_call>call", "<|tool_call>"), "<tool_call|>"),
     args=KeywordArgs(),
     between=("",),
     source="malformations.md §5 (Gemma with parentheses: `call:f(city=\"x\")`)",

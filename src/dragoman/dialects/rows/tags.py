@@ -368,8 +368,8 @@ STEP3 = Dialect(
     name="step3",
     section=span("<｜tool_calls_begin｜>\n", "\n<｜tool_calls_end｜>"),
     call=span(
-        ("<｜tool_call_begin｜>function<｜tool_sep｜>", "<｜tool_call_begin｜>"),
-        ("</steptml:invoke><｜tool_call_end｜>", "</steptml:invoke>"),
+        ("<｜tool_call_begin｜>function<｜tool_sep｜>", "<｜tool_call_begin｜>\nfunction<｜tool_sep｜>", "<｜tool_call_begin｜>"),
+        ("</steptml:invoke><｜tool_call_end｜>", "</steptml:invoke>", "<｜tool_call_end｜>"),
     ),
     tool=span('<steptml:invoke name="', '">\n'),
     args=TaggedArgs(key=span('<steptml:parameter name="', '">'), value=span("", "</steptml:parameter>\n")),
