@@ -134,3 +134,15 @@ def test_most_frames_of_a_stream_are_read_by_likeness(monkeypatch: pytest.Monkey
         events, _ = _read("openai_chat", chunks)
         assert "".join(event.text for event in events if isinstance(event, TextDelta)) == text
         assert len(parsed) <= 4 + len([chunk for chunk in chunks if not chunk.endswith(b"\n\n")]) * 2
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n"], ids=["lf", "crlf"])
+@pytest.mark.parametrize("ends", range(2, 8))
+@pytest.mark.parametrize("size", [1, 2, 3, 5, 64, 10**9])
+def test_any_number_of_line_ends_may_follow_a_frame(newline: str, ends: int, size: int) -> None:
+    words = [f"w{n} " for n in range(12)]
+    written = "".join(_chunk(word).decode().rstrip("\n") + newline * ends for word in words).encode()
+    for data in (written, newline.encode() + written):
+        events, failure = _read("openai_chat", list(pieces(data, size)))
+        assert "".join(event.text for event in events if isinstance(event, TextDelta)) == "".join(words)
+        assert not failure

@@ -216,7 +216,8 @@ class Streamed:
                     alike.append(run[0])
                     at = run[1]
                     continue
-            end = text.index(cut, at) + len(cut)
+            found_at = text.find(cut, at)
+            end = found_at + len(cut) if found_at >= 0 else len(text)  # three line ends in a row: the last is left over
             frame = text[at:end]
             at = end
             found = like.read(frame) if like is not None else None
