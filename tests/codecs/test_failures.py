@@ -53,6 +53,16 @@ def test_a_refusal_is_understood(status: int, body: Any, kind: ErrorKind) -> Non
     assert ";" in error.message  # what to do
 
 
+@pytest.mark.parametrize("body", [
+    {"errors": [{"code": 7000, "message": "no such thing"}]},
+    {"success": False, "errors": [{"message": "no such thing"}, {"message": "more"}], "result": None},
+    {"errors": [{"status": "400", "detail": "no such thing"}]},
+    {"errors": ["no such thing"]},
+])  # fmt: skip
+def test_the_first_of_several_errors_is_told(body: dict[str, Any]) -> None:
+    assert "no such thing" in read_failure(400, json.dumps(body)).message
+
+
 @pytest.mark.parametrize("row", [pytest.param(r, id=r["id"][-60:]) for r in rows(SHARED / "wire" / "errors.jsonl")])
 def test_recorded_refusals_are_understood(row: dict[str, Any]) -> None:
     error = read_failure(row["status"], row["response"])

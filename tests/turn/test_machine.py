@@ -346,6 +346,9 @@ REFUSALS = [
     refusal(404, {"error": {"message": "No endpoints found that support tool use", "code": 404}}),
     refusal(422, {"detail": "Function calling is not enabled for this deployment."}),
     refusal(400, {"error": {"message": "tools are currently unsupported", "param": "tools"}}),
+    refusal(400, {"error": {"message": "tool_use is not supported by this model"}}),
+    refusal(400, {"error": {"message": "This endpoint does not support function_calling"}}),
+    refusal(400, {"errors": [{"code": 5, "message": "tool_calls are not supported for this model"}]}),
 ]
 
 

@@ -22,10 +22,11 @@ from .plan import Plan
 from .seals import state_of
 from .thinking import REFUSED, WHILE_TOOLS
 
+_TOOLS = r"\b(?:tools?|functions?)(?:_(?:use|calls?|calling))?\b(?![_ ]choice)"
 TOOLS_REFUSED = re.compile(
-    r"\b(?:tools?|functions?)\b(?![_ ]choice)[^.;]{0,60}?\b(?:not|n't|never|un)\W?(?:currently )?"
+    rf"{_TOOLS}[^.;]{{0,60}}?\b(?:not|n't|never|un)\W?(?:currently )?"
     r"(?:supported|support|available|enabled|allowed|implemented)"
-    r"|\b(?:not|n't|un)\s?support(?:ed|s|ing)?\b[^.;]{0,40}?\b(?:tools?|functions?)\b(?![_ ]choice)"
+    rf"|\b(?:not|n't|un)\s?support(?:ed|s|ing)?\b[^.;]{{0,40}}?{_TOOLS}"
     r"|\b(?:unrecognized|unknown|unexpected|extra) (?:request )?(?:argument|field|input|key|parameter)s?\b"
     r"[^.;\[]{0,60}?\b(?:tools|functions)\b(?![.\[])|\bextra_forbidden\b.{0,40}\btools\b(?!\", \d)",
     re.IGNORECASE,

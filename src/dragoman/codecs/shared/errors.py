@@ -191,12 +191,16 @@ def _parsed(body: bytes | str | JsonObject, written: str) -> JsonObject:
 
 
 def _error_object(parsed: JsonObject) -> JsonObject:
-    """The object that holds the error: `error`, MiniMax's `base_resp`, or the body itself."""
+    """The object that holds the error: `error`, MiniMax's `base_resp`, the first of `errors`, or the body itself."""
     for key in ("error", "base_resp"):
         if mapping(parsed.get(key)):
             return mapping(parsed[key])
-    if isinstance(parsed.get("error"), str):
-        return {"message": parsed["error"], "code": parsed.get("code"), "type": parsed.get("type")}
+    first = next(iter(items(parsed.get("errors"))), None)  # Cloudflare, and APIs by JSON:API
+    if mapping(first):
+        return mapping(first)
+    said = parsed.get("error") or first
+    if isinstance(said, str):
+        return {"message": said, "code": parsed.get("code"), "type": parsed.get("type")}
     return parsed
 
 
