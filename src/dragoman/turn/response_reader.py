@@ -7,10 +7,11 @@ soon as the bytes that complete them are there; what is not the API at all is a 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import Any, Protocol, TypeAlias
 
 from ..codecs.shared.alike import Alike, Found, like_frame
-from ..codecs.shared.frames import CUTS, readers
+from ..codecs.shared.frames import CUTS, is_framed, readers
 from ..codecs.shared.spec import Codec, Ids, Likeness, Progress
 from ..errors import CodecError, ErrorKind, ProviderError
 from ..events import (
@@ -36,6 +37,8 @@ MAX_WHOLE = 64 * 1024 * 1024
 MAX_STREAMED = 512 * 1024 * 1024
 """Bytes of a streamed answer: an hour of the fastest model's events."""
 SHOWN_GARBAGE = 200
+LOOKED_AT = 64 * 1024
+"""Bytes of what is no JSON that show whether it comes in frames."""
 GARBAGE = "{root} did not answer in the {codec} API{why}; it said {said}; check the base URL and which API it serves"
 TOO_LONG = "{root} sent a whole answer of more than 64 MiB; ask for less, or stream it"
 ENDLESS = "{root} streams without end ({size} MiB, {silent} MiB of it without an event); ask for less"
@@ -70,8 +73,9 @@ class Replayed:
 class AnswerSource(Protocol):
     """Bytes of an answer → events."""
 
-    is_open: bool
-    """Does more of the answer follow, by what came so far?"""
+    @property
+    def is_open(self) -> bool:
+        """Does more of the answer follow, by what came so far?"""
 
     def patience(self) -> float | None:
         """Seconds to wait for more that is welcome, but not needed; None where the answer is not there yet.
@@ -345,6 +349,9 @@ class Whole:
                 return Replayed(self._codec.decode_response(parsed, self._ids))
             except CodecError as error:
                 why = f"; {error}"
+        elif is_framed(self._body.start(LOOKED_AT), self._codec.frames, ended=True):  # a stream that is called JSON
+            streamed = Streamed(self._codec, self._ids, self._route)
+            return chain(streamed.feed(self._body.start(self._body.size)), streamed.close())
         raise _garbled(self._body.start(SHOWN_GARBAGE), self._route, why)
 
 

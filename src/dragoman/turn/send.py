@@ -26,6 +26,7 @@ from ..redaction import redact
 from ..types import Message
 from .plan import Plan, function_name
 from .response_reader import DRAIN, AnswerSource, Streamed, Whole
+from .unlabelled import Unlabelled
 from .whole_body import WholeBody
 
 LENGTH = "content-length"
@@ -51,8 +52,12 @@ def send(plan: Plan, ids: Ids, tokens: Tokens) -> Machine[AnswerSource]:
     if not 200 <= opened.status < 300:
         raise (yield from _refusal(opened, codec, route))
     kind = opened.headers.get("content-type", "").partition(";")[0].strip().lower()
-    streams = kind in STREAMS or (stream and kind != "application/json")
-    return Streamed(codec, ids, route) if streams else Whole(codec, ids, route, sized=LENGTH in opened.headers)
+    sized = LENGTH in opened.headers
+    if stream == (kind in STREAMS) or codec.frames is FrameKind.AWS:  # as it was asked for
+        return Streamed(codec, ids, route) if kind in STREAMS or stream else Whole(codec, ids, route, sized=sized)
+    return Unlabelled(
+        lambda: Streamed(codec, ids, route), lambda: Whole(codec, ids, route, sized=sized), codec.frames
+    )
 
 
 def _addressed(plan: Plan) -> tuple[str, Mapping[str, str]]:

@@ -17,7 +17,7 @@ from types import MappingProxyType
 from typing import NamedTuple, Protocol
 
 from ...errors import ErrorKind, ProviderError, UsageError
-from ...jsontext import to_json
+from ...jsontext import from_json, to_json
 
 KEEP_ALIVE = b": keep-alive\n\n"
 """The only harmless sign of life in an SSE stream: a comment.  An empty `data:` line kills most clients."""
@@ -248,6 +248,30 @@ def _headers(block: bytes) -> dict[str, str]:
 
 def _garbled(what: str) -> ProviderError:
     return ProviderError(f"garbled AWS event stream: {what}; retry the request", kind=ErrorKind.GARBLED)
+
+
+_BEFORE = b"\xef\xbb\xbf \t\r\n"
+_LONGEST_LINE = 1024 * 1024
+
+
+def is_framed(begin: bytes, kind: FrameKind, *, ended: bool = False) -> bool | None:
+    """Does what begins so come in frames, and not as one JSON text?  None where more has to be seen.
+
+    A line of JSON is a frame where another line may follow; one of more than 1 MiB is not waited for.
+    """
+    said = begin.lstrip(_BEFORE)
+    if not said:
+        return False if ended else None
+    if kind is not FrameKind.NDJSON:
+        return not said.startswith((b"{", b"["))
+    line, end, _ = said.partition(b"\n")
+    if not end:
+        return False if ended or len(said) > _LONGEST_LINE else None
+    try:
+        from_json(line)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 # ── writing ──────────────────────────────────────────────────────────────────

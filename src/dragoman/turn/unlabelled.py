@@ -1,0 +1,66 @@
+"""An answer whose content type does not say what its bytes are: the first of them show whether it comes in frames.
+
+Knows how streams and JSON bodies begin; what they say is read by the source that fits.  Contract: nothing is lost or
+held back once it is known which of the two it is; how the bytes are cut changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from itertools import chain
+
+from ..codecs.shared.frames import FrameKind, is_framed
+from ..events import Event
+from .response_reader import AnswerSource, Delta, Streamed, Whole
+
+
+class Unlabelled:
+    """Either kind of answer, as its first bytes have it."""
+
+    def __init__(self, streamed: Callable[[], Streamed], whole: Callable[[], Whole], frames: FrameKind) -> None:
+        self._streamed, self._whole, self._frames = streamed, whole, frames
+        self._begin = b""
+        self._source: AnswerSource | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """As its source says; nobody knows before there is one."""
+        return self._source is not None and self._source.is_open
+
+    def patience(self) -> float | None:
+        """As its source says; what is not known yet is waited for."""
+        return self._source.patience() if self._source is not None else None
+
+    def held(self) -> int:
+        """What its source keeps."""
+        return self._source.held() if self._source is not None else 0
+
+    def release(self) -> None:
+        """What its source keeps."""
+        self._begin = b""
+        if self._source is not None:
+            self._source.release()
+
+    def feed(self, data: bytes) -> Iterable[Event]:
+        """The events that `data` completes."""
+        if self._source is not None:
+            return self._source.feed(data)
+        self._begin += data
+        framed = is_framed(self._begin, self._frames)
+        return () if framed is None else self._known(framed=framed)[1]
+
+    def more(self, data: bytes) -> tuple[Delta, str] | None:
+        """What its source makes of `data`."""
+        return self._source.more(data) if self._source is not None else None
+
+    def close(self) -> Iterable[Event]:
+        """The events still due."""
+        if self._source is not None:
+            return self._source.close()
+        source, came = self._known(framed=bool(is_framed(self._begin, self._frames, ended=True)))
+        return chain(came, source.close())
+
+    def _known(self, *, framed: bool) -> tuple[AnswerSource, Iterable[Event]]:
+        source: AnswerSource = self._streamed() if framed else self._whole()
+        self._source, begin, self._begin = source, self._begin, b""
+        return source, source.feed(begin)
