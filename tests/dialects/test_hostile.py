@@ -11,6 +11,7 @@ from dragoman.dialects.engine.parse import parse
 from dragoman.dialects.engine.parsed import Parsed, fold
 from dragoman.dialects.engine.parser import Parser
 from dragoman.dialects.reading.skipped import LONGEST
+from dragoman.types import Tool
 from tests.support.hostile import CALL, CONTEXTS, LATE_CALLS, TOOL, UNITS, generators
 
 MAKERS = generators()
@@ -192,3 +193,22 @@ def test_ids_of_many_calls_alike_stay_short() -> None:
     ids = [call.id for call in (*parsed.calls, *parsed.doubtful)]
     assert len(set(ids)) == len(ids)
     assert max(map(len, ids)) < 20
+
+
+FENCED = (
+    '```xml\n<invoke name="nope"><parameter name="a">1</parameter></invoke>\n```\n<nope><a>1</a></nope>\n',
+    '```xml\n<function=nope><parameter=a>1</parameter></function>\n```\n<nope>a</nope>\n',
+    "```\n<tool_call>nope\n<arg_key>a</arg_key>\n<arg_value>1</arg_value>\n</tool_call>\n```\n</tool_call>\n",
+)
+
+
+@pytest.mark.parametrize("unit", FENCED, ids=["invoke", "function", "keys"])
+@pytest.mark.parametrize("tools", [None, [TOOL]], ids=["no tools", "tools"])
+def test_calls_that_several_rows_read_in_vain_are_not_each_read_to_the_end(unit: str, tools: list[Tool] | None) -> None:
+    told = []
+    for size in (20_000, 60_000):
+        text = unit * (size // len(unit))
+        with counting() as count:
+            parse(text, tools=tools)
+        told.append(count.calls / len(text))
+    assert told[1] <= ALLOWED * told[0]

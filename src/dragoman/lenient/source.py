@@ -41,12 +41,14 @@ class Source:
 
     `buf[pos:]` is unread; `base` is the offset of `buf[0]` in the whole text; `eof` says that no more will come.
     `last` is the character before `buf`, "" at the text's beginning.  `tap` is set by a reader that waits in the middle
-    of a run.  `reread` counts what readers read a second time, `quotes` those in strings that were decided one by one.
+    of a run.  `reread` counts what readers read a second time, `earlier` what of it was read before the present reader
+    began, `quotes` those in strings that were decided one by one.
     `limit` is how far whoever reads values goes on where what they hold is not wanted for long.
     """
 
     __slots__ = (
-        "_holds", "_kept", "_last_held", "base", "buf", "eof", "last", "limit", "pos", "quotes", "reread", "tap",
+        "_holds", "_kept", "_last_held", "base", "buf", "earlier", "eof", "last", "limit", "pos", "quotes", "reread",
+        "tap",
     )  # fmt: skip
     buf: str
     pos: int
@@ -57,6 +59,7 @@ class Source:
     def __init__(self) -> None:
         self.buf, self.pos, self.base, self.eof = "", 0, 0, False
         self.reread: int = 0
+        self.earlier: int = 0
         self.quotes: int = 0
         self.limit: int = NO_LIMIT
         self.last = self._last_held = ""

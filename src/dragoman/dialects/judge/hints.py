@@ -74,12 +74,14 @@ TAILS = (
     Words("an example", EXAMPLE, True),
 )
 RECORD = "a line of code or of a record"
-UNFINISHED = late(
-    r"[ \t]*(?:(?:const|let|var|my|our|local|static|final|auto|char|string|export|set)\b[\w \t:*&<>\[\],]*)?[$@%\w][\w.\[\]\"'-]*"
-    r"(?:[ \t]*:[^=\n]{1,20})?[ \t]*[:?+]?=[ \t]*[\w@$#]{0,3}[\"'`\[({]{0,3}\s*\Z",
+ASSIGNS = late(r"(?<![=<>!])=[ \t]*[\w@$#]{0,3}[\"'`\[({]{0,3}\s*\Z")
+"""The end of a line that gives a name a value, which does not stand on it."""
+ASSIGNED = late(
+    r"[ \t]*(?:(?:const|let|var|my|our|local|static|final|auto|char|string|export|set)\b[\w \t:*&<>\[\],$@%]*"
+    r"|[$@%\w][\w.\[\]\"'-]*+[ \t]*+(?::[^=\n]{1,20})?)[ \t:?+]*",
     re.IGNORECASE,
 )
-"""A line of code or settings that gives a name a value, which does not stand on it."""
+"""What stands before that, of code or settings: a name, perhaps declared."""
 STAMPED = late(r"[ \t]*\[?(?:\d{4}-\d\d-\d\d|\d{1,2}:\d\d)")
 """What the lines of a log or a chat begin with: a time."""
 RESULT = "a tool's result that the model wrote itself"
@@ -112,7 +114,7 @@ def before(text: str, *, inline: bool, after_call: bool = False) -> tuple[str, .
     sentence that ends, in a paragraph of its own, speaks of that one, or of what it quotes itself.
     """
     rest, _, line = text.rstrip()[-REACH:].rpartition("\n")
-    if UNFINISHED.match(line) or (inline and STAMPED.match(line)):
+    if _assigns(line) or (inline and STAMPED.match(line)):
         return (RECORD,)
     line = line.strip()
     if not line:
@@ -131,6 +133,12 @@ def behind(text: str, lead: str = "") -> tuple[str, ...]:
         return ()
     found = _behind(line)
     return (*found, GOES_ON) if _goes_on(lead[-REACH:], line) else found
+
+
+def _assigns(line: str) -> bool:
+    """Is this a line of code or settings that leaves off before a value?"""
+    found = ASSIGNS.search(line)
+    return found is not None and ASSIGNED.fullmatch(line, 0, found.start()) is not None
 
 
 @lru_cache(maxsize=512)

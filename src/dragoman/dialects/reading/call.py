@@ -54,6 +54,7 @@ class Attempt(Drafts):
         self, src: Source, row: Row, judge: Judge, begun: Callable[[Draft], None], readers: Mapping[type, Reader]
     ) -> None:
         super().__init__(src, row, judge, begun)
+        src.earlier = src.reread
         self._readers = readers
         self.closed = True
         self.guessed: list[Draft] = []

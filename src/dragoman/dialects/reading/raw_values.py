@@ -22,6 +22,9 @@ from ...records import dataclass
 
 MAX_REREAD = 1_000_000
 """So many characters, and a few times as many as were read before, are read again in one message."""
+MAX_EARLIER = 100_000
+"""Behind so many, and as many as precede, that other readers read for closers that did not come, no value waits for
+one: text of a thousand calls that no row of a dozen reads to its end is no answer."""
 NEAR = 200
 """How far is looked for a mark that matters, and twice as far each time that none stands there."""
 MANY = 16
@@ -239,6 +242,8 @@ class RawValue:
 
     def _remember(self, seen: Seen) -> _End:
         if self._held is None:
+            if self._src.earlier > MAX_EARLIER + self._src.at:
+                raise Broken(UNCLEAR)
             self._src.hold()
             self._held = []
         return _End(seen, sum(map(len, self._held)))
@@ -253,9 +258,9 @@ class RawValue:
 
     def _without_closer(self) -> None:
         """The text has ended: the value ends at what was remembered, if that leaves one reading."""
-        end = self._choose()
         src, text = self._src, "".join(self._held or ())
         src.reread += len(text)
+        end = self._choose()
         if src.reread > MAX_REREAD + 4 * src.at:
             raise Broken(UNCLEAR)
         src.rewind()
