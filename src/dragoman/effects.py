@@ -440,12 +440,12 @@ def relay(  # noqa: PLR0917
     place, None where `on_step` must look at each.  `then` makes of their outcome that of this machine, or a machine
     that goes on from there; so does `failed` of an exception, or raises it.
     """
-    resume: Callable[[Any], Any] = steps.send
+    resume: Callable[[Any], Any] | None = None  # None: by `send`, of which nothing is to be kept
     reply: Any = None
     try:
         while True:
-            step = resume(reply)
-            resume, reply = steps.send, None
+            step = steps.send(reply) if resume is None else resume(reply)
+            resume = reply = None
             if not isinstance(step, Effect):
                 if on_step is None:
                     yield step

@@ -25,6 +25,7 @@ from .http.background import Job
 from .http.endpoints import send_json
 from .http.offload import Steps
 from .http.request_body import Gone, Refused, read_json, read_request
+from .process.line import LINE
 from .state.responses import BACKGROUND
 from .telemetry.chunk_times import with_chunk_times
 from .telemetry.exchange_record import GONE, ExchangeRecord
@@ -62,7 +63,10 @@ class Serve:
                         begun, body = await self._begin(exchange, config, record, access, size)
                     else:
                         perform, (wait, most) = self._performer(record), (config.keep_alive, config.limits.timeout)
-                        await run_exchange(exchange, perform, receive, send, keep_alive=wait, seconds=most, size=size)
+                        await run_exchange(
+                            exchange, perform, receive, send,
+                            keep_alive=wait, seconds=most, size=size, line=scope.get(LINE),
+                        )  # fmt: skip
         except ProviderError as error:
             await self._refuse(send, error, record, 503 if error.code == ENDS else 0)
         except CodecError as error:

@@ -129,6 +129,7 @@ class Shortcut:
                 self._reply = data
                 return self._next()
             taken, self._taken = self._taken or effect.take(data), None
+            del data
             self._queue = deque(taken.steps)
             self._error, self._goes_on = taken.error, taken.goes_on
             del taken  # a stream may wait for long

@@ -12,7 +12,7 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import Awaitable, Callable, MutableMapping
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 from ...codecs.shared.frames import KEEP_ALIVE
 from ...effects import PerformAsync, arun
@@ -53,13 +53,15 @@ async def run_exchange(
     seconds: float = 0.0,
     setting: str = TIMEOUT,
     size: int = 0,
+    line: Line | None = None,
 ) -> None:
     """Serve `exchange` to the client behind `receive` and `send`; it takes at most `seconds`, 0 for no limit.
 
-    `setting` says so in a configuration; `size`: bytes of its request.
+    `setting` says so in a configuration; `size`: bytes of its request; `line` says when the client goes away, where
+    nothing else is to be received.
     """
     out = _Out(send)
-    watch = _Watch(exchange, receive, out, keep_alive, seconds)
+    watch = _Watch(exchange, receive, out, keep_alive, seconds, line)
     try:
         try:
             try:
@@ -105,6 +107,16 @@ async def until_gone(receive: Receive) -> None:
         pass
 
 
+class Line(Protocol):
+    """The connection of a client."""
+
+    def on_gone(self, call: Callable[[], object]) -> None:
+        """`call` once the client goes away."""
+
+    def not_on_gone(self, call: Callable[[], object]) -> None:
+        """No more."""
+
+
 class _Watch:
     """Looks after the client while the task that makes it serves: cancels that when nobody waits any more.
 
@@ -112,17 +124,21 @@ class _Watch:
     """
 
     __slots__ = (
-        "_beside", "_cancelled", "_cancelling", "_exchange", "_job", "_keep_alive", "_loop", "_next", "_out", "_over",
-        "_receive", "_seconds", "late",
+        "_cancelled", "_cancelling", "_exchange", "_gone", "_job", "_keep_alive", "_line", "_loop", "_next", "_out",
+        "_over", "_ping", "_receive", "_seconds", "late",
     )  # fmt: skip
 
-    def __init__(self, exchange: Exchange, receive: Receive, out: _Out, keep_alive: float, seconds: float) -> None:
+    def __init__(  # noqa: PLR0917
+        self, exchange: Exchange, receive: Receive, out: _Out, keep_alive: float, seconds: float, line: Line | None
+    ) -> None:
         self._exchange, self._receive, self._out = exchange, receive, out
         self._keep_alive, self._seconds = keep_alive, seconds
         self._job: asyncio.Task[Any] = asyncio.current_task(out.loop)  # type: ignore[assignment]  # we are in one
         self._cancelling = self._job.cancelling()
         self._loop = out.loop
-        self._beside: list[asyncio.Future[None]] = []
+        self._line = line
+        self._gone: asyncio.Future[None] | None = None  # waits for the client to go away, where no line says so
+        self._ping: asyncio.Future[None] | None = None
         self._over = self._cancelled = False
         self.late = False
         self._next: asyncio.TimerHandle = self._loop.call_later(min(AT_ONCE, seconds or AT_ONCE), self._begin)
@@ -135,17 +151,23 @@ class _Watch:
         """Look no more."""
         self._over = True
         self._next.cancel()
-        for task in self._beside:
-            await _end(task)
+        if self._line is not None:
+            self._line.not_on_gone(self._cancel)
+        if self._gone is not None:
+            await _end(self._gone)
+        if self._ping is not None:
+            await _end(self._ping)
 
     def _wait(self, longest: float) -> float:
         """Seconds to the next look."""
         return min(longest, max(self._seconds - self._out.age, 0.0)) if self._seconds else longest
 
     def _begin(self) -> None:
-        gone = asyncio.ensure_future(until_gone(self._receive))
-        gone.add_done_callback(self._cancel)
-        self._beside.append(gone)
+        if self._line is not None:
+            self._line.on_gone(self._cancel)
+        else:
+            self._gone = asyncio.ensure_future(until_gone(self._receive))
+            self._gone.add_done_callback(self._cancel)
         self._look()
 
     def _look(self) -> None:
@@ -154,8 +176,8 @@ class _Watch:
             self.late = not self._over
             self._cancel()
             return
-        if self._exchange.pings and out.silent(self._keep_alive) and all(one.done() for one in self._beside[1:]):
-            self._beside[1:] = [asyncio.ensure_future(out.ping(self._exchange))]
+        if self._exchange.pings and out.silent(self._keep_alive) and (self._ping is None or self._ping.done()):
+            self._ping = asyncio.ensure_future(out.ping(self._exchange))
         self._next = self._loop.call_later(self._wait(self._keep_alive), self._look)
 
     def _cancel(self, _: object = None) -> None:

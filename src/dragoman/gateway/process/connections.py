@@ -9,10 +9,13 @@ connection's beginning), or after `MOST_HEAD` bytes, ends its connection; what i
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import Any
 
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
+from .flow import small
+from .line import LINE, Signal
 from .overload import BUSY, ROOM
 
 HEAD_SECONDS = 30.0
@@ -26,8 +29,15 @@ TOO_LONG = (
 )
 
 HEAD, END = b"HTTP/1.1 ", b"\r\n\r\n"
+LONGEST, MOST_KNOWN = 100, 512
+"""Bytes of a header that is remembered, and how many are."""
+SECRET = frozenset({b"authorization", b"api-key", b"cookie", b"proxy-authorization", b"x-api-key", b"x-goog-api-key"})
+ACTS = frozenset({b"expect"})
+"""Headers that uvicorn has to see itself."""
 
 _Base: Any = AutoHTTPProtocol
+_KNOWN: dict[tuple[bytes, bytes], tuple[bytes, bytes]] = {}
+_ASGI: dict[str, dict[str, str]] = {}
 
 
 class Pipeline(list[Any]):
@@ -81,7 +91,9 @@ class JoinedWrites:
 class Connection(_Base):  # type: ignore[misc]
     """One connection, as uvicorn makes it: with few attributes beside its own, of more Python makes a large dict."""
 
-    __slots__ = ("_head", "_late", "_made")
+    __slots__ = ("_gone", "_head", "_late", "_lost", "_made")
+    _gone: Callable[[], object] | None
+    _lost: bool
     _late: asyncio.TimerHandle | None
     _head: int
     _made: float
@@ -89,6 +101,7 @@ class Connection(_Base):  # type: ignore[misc]
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **named)
         self._late, self._head, self._made = None, 0, 0.0
+        self._gone, self._lost = None, False
         self.pipeline = Pipeline()  # type: ignore[misc]  # it has a dict, too
 
     def connection_made(self, transport: asyncio.Transport) -> None:
@@ -96,6 +109,7 @@ class Connection(_Base):  # type: ignore[misc]
         transport = JoinedWrites(transport, self.loop)  # type: ignore[assignment]  # as far as it is asked
         super().connection_made(transport)
         self._made = self.loop.time()
+        self.flow = small(self.flow, transport)  # type: ignore[misc, has-type]
         if not ROOM.make_room(self.connections):
             transport.write(BUSY)
             transport.close()
@@ -104,7 +118,54 @@ class Connection(_Base):  # type: ignore[misc]
     def connection_lost(self, exc: Exception | None) -> None:
         """The client has gone."""
         self._forget()
+        self._lost = True
+        if self.scope is not None:
+            self.scope.pop(LINE, None)  # no circle outlives it
         super().connection_lost(exc)
+        gone, self._gone = self._gone, None
+        if gone is not None:
+            gone()
+
+    def on_gone(self, call: Callable[[], object]) -> None:
+        """`call` once the client goes away."""
+        if self._lost:
+            self.loop.call_soon(call)
+        else:
+            self._gone = call
+
+    def not_on_gone(self, call: Callable[[], object]) -> None:
+        """No more: the next request may have asked for its own meanwhile."""
+        if self._gone == call:
+            self._gone = None
+
+    # ── one request, as the parser calls ─────────────────────────────────────
+
+    def on_message_begin(self) -> None:
+        """A request begins."""
+        super().on_message_begin()
+        scope = self.scope
+        scope["asgi"] = _ASGI.setdefault(self.asgi_version, scope["asgi"])
+        scope[LINE] = self
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """One header: clients send the same ones each time, and an open stream holds those it was asked with."""
+        known = _KNOWN.get((name, value))
+        if known is not None:
+            self.headers.append(known)
+            return
+        super().on_header(name, value)
+        lower, _ = told = self.headers[-1]
+        if lower not in SECRET and lower not in ACTS and len(name) + len(value) <= LONGEST:
+            if len(_KNOWN) >= MOST_KNOWN:
+                _KNOWN.clear()
+            _KNOWN[name, value] = told
+
+    def on_headers_complete(self) -> None:
+        """The head is complete: its request is about to be served, unless others come first."""
+        before = self.cycle
+        super().on_headers_complete()
+        if self.cycle is not before:
+            self.cycle.message_event = Signal()
 
     def data_received(self, data: bytes) -> None:
         """Bytes have come."""
