@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import lru_cache
@@ -24,6 +25,8 @@ APPLICATION = 0x44524752
 """SQLite's application id of these files: "DRGR"."""
 BUSY = 5.0
 """Seconds one writing waits for those of other processes."""
+MOMENT = 0.01
+"""Seconds between two tries where SQLite does not wait."""
 SOME = 200
 """Rows let go of at a time: writers of other processes come in between."""
 TYPES = {"int": "INTEGER", "float": "REAL", "str": "TEXT"}
@@ -166,7 +169,7 @@ def _open(path: Path) -> sqlite3.Connection:
             raise OSError(FOREIGN.format(path=path))
         if application != APPLICATION:
             database.execute("PRAGMA auto_vacuum=INCREMENTAL")
-        database.execute("PRAGMA journal_mode=WAL")
+        _keep_a_log(database)
         database.executescript(MANNERS)
         if application != APPLICATION:
             database.executescript(SCHEMA)
@@ -175,6 +178,20 @@ def _open(path: Path) -> sqlite3.Connection:
         database.close()
         raise
     return database
+
+
+def _keep_a_log(database: sqlite3.Connection) -> None:
+    """Writers and readers do not wait for each other from now on; while another process is making the file, SQLite
+    itself does not wait for that."""
+    late = time.monotonic() + BUSY
+    while True:
+        try:
+            database.execute("PRAGMA journal_mode=WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > late:
+                raise
+        time.sleep(MOMENT)
 
 
 def _lower(text: Any) -> Any:
