@@ -117,12 +117,13 @@ def _whole(server: RedisServer, size: int) -> bool:
 
 
 def _free() -> int:
-    """A port nobody has, whose bus port (10,000 above) is one too."""
+    """A port nobody has, whose bus port (10,000 above) nobody has either."""
     while True:
-        with socket.socket() as one:
-            one.bind(("127.0.0.1", 0))
+        with socket.socket() as one, socket.socket() as bus, contextlib.suppress(OSError):
+            one.bind(("", 0))
             port: int = one.getsockname()[1]
-        if port < 2**16 - 10_000:
-            return port
+            if port < 2**16 - 10_000:
+                bus.bind(("", port + 10_000))
+                return port
 
 
