@@ -212,3 +212,22 @@ def test_calls_that_several_rows_read_in_vain_are_not_each_read_to_the_end(unit:
             parse(text, tools=tools)
         told.append(count.calls / len(text))
     assert told[1] <= ALLOWED * told[0]
+
+
+JSON_STRING, PYTHON_STRING = '<tool_call>{"name": "ping", "arguments": {"host": "', '[ping(host="'
+
+
+@pytest.mark.parametrize(
+    ("head", "escape"),
+    [
+        (JSON_STRING, "\\u"), (JSON_STRING, "\\x"), (JSON_STRING, ".\\>-`"), (JSON_STRING, "\\u00-->"), (JSON_STRING, "\\ud83d\\ude00"),
+        (PYTHON_STRING, "\\q"), (PYTHON_STRING, "\\x"),
+    ],
+)  # fmt: skip
+def test_escapes_of_which_many_follow_are_not_each_looked_at(head: str, escape: str) -> None:
+    parse(head + escape * 100, tools=[TOOL])
+    text = head + escape * 20_000
+    with counting() as count:
+        parse(text, tools=[TOOL])
+    assert count.calls < 3_000
+    assert parse(head + escape * 300 + '"', tools=[TOOL]) == fed(head + escape * 300 + '"', 7)

@@ -320,9 +320,19 @@ class StringReader(StringEnds):
             self._odd_from = src.at
         self._raw_path = drive and c.isalnum()
         out("\\\\" + escaped(c))
+        if not drive:
+            self._more_escapes(out, closers)
         return drive
 
     _raw_path = False
+
+    def _more_escapes(self, out: Sink, closers: str) -> None:
+        """Behind an escape that is none: more of them, and text between, in one step; all is noted that they bring."""
+        src = self.src
+        end = odd_escapes(closers, python=self.form.python).match(src.buf, src.pos).end()  # type: ignore[union-attr]
+        if end > src.pos:
+            out(src.buf[src.pos : end].replace("\\", "\\\\"))
+            src.pos = end
 
     def _python_escape(self, c: str, out: Sink) -> Need[bool]:
         if c == "x":
@@ -388,7 +398,8 @@ def escaped(text: str) -> str:
         text = SURROGATE.sub("\ufffd", text)
     return encode_basestring(text)[1:-1]
 
-ESCAPE = r"[\"/bfnrt]|u(?![dD][89a-fA-F])[0-9a-fA-F]{4}"
+PAIR = r"u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
+ESCAPE = rf"[\"/bfnrt]|u(?![dD][89a-fA-F])[0-9a-fA-F]{{4}}|{PAIR}"
 """What stands behind a backslash in one that is well spelt, but for another backslash."""
 
 
@@ -431,3 +442,17 @@ FIRST: First = First()
 def inside(quote: str) -> Inside:
     """The patterns for a string that this quote opens."""
     return Inside(CLOSERS.get(quote, quote))
+
+
+@lru_cache(maxsize=64)
+def odd_escapes(closers: str, *, python: bool) -> re.Pattern[str]:
+    """Text with escapes in it that are none, and no others, of which all has come.
+
+    One before what ends the string or is no text, or means something to Python, is looked at alone.
+    """
+    ends = re.escape(closers)
+    plain = f"[^{ends}\"\\\\\x00-\x1f\ud800-\udfff]"
+    known = "xav0'" if python else ""
+    half = r"|x(?=(?s:..))(?![0-9a-fA-F]{2})" if python else ""
+    none = rf"[^{ends}{known}\"\\/bfnrtu\x00-\x1f\ud800-\udfff]|u(?=(?s:.{{4}}))(?![0-9a-fA-F]{{4}}){half}"
+    return re.compile(rf"{plain}*+(?:\\(?:{none}){plain}*+)*+")
