@@ -10,6 +10,7 @@ from bench.counts import counting
 from dragoman.dialects.engine.parse import parse
 from dragoman.dialects.engine.parsed import Parsed, fold
 from dragoman.dialects.engine.parser import Parser
+from dragoman.dialects.judge.quotation import Context
 from dragoman.dialects.reading.skipped import LONGEST
 from dragoman.types import Tool
 from tests.support.hostile import CALL, CONTEXTS, LATE_CALLS, TOOL, UNITS, generators
@@ -231,3 +232,26 @@ def test_escapes_of_which_many_follow_are_not_each_looked_at(head: str, escape: 
         parse(text, tools=[TOOL])
     assert count.calls < 3_000
     assert parse(head + escape * 300 + '"', tools=[TOOL]) == fed(head + escape * 300 + '"', 7)
+
+
+@pytest.mark.parametrize("unit", ["“", '{"<a>', '">{=> "<>{', "“a” ‘b’ ", "&|a\nx<>#", "|a|b|\n", "«<b>» „[x]“ "])
+def test_marks_of_quotation_that_close_on_their_line_are_passed_at_once(unit: str) -> None:
+    context = Context()
+    context.add("a" + unit * 20_000)
+    context.standing()
+    context = Context()
+    with counting() as count:
+        context.add("a" + unit * 20_000)
+        context.standing()
+    assert count.calls < 2_000
+
+
+def test_closers_of_what_a_value_nests_are_not_each_looked_at() -> None:
+    text = "<tool_call><function=ping>" + "<think></think>" * 5_000
+    parse(text, tools=[TOOL])
+    with counting() as count:
+        parse(text, tools=[TOOL])
+    assert count.calls < 15 * 5_000
+    short = "<tool_call><function=ping>" + "<think></think>" * 60
+    for end in ("", "</function></tool_call>", "</think>", "x</think></ping></function>"):
+        assert parse(short + end, tools=[TOOL]) == fed(short + end, 7)

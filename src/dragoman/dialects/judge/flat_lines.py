@@ -17,8 +17,10 @@ LAST = 3
 """So many lines at the end are looked at, whatever they are."""
 ITEM = r"(?:[-*+]|\d{1,9}[.)])[ \t]"
 LAST_ITEM = late(rf"(?s:.*)\n(?={ITEM})")
-ALIEN = ("|", ": >")
-"""What may make a table's row or a YAML block of a line."""
+BLOCK = late(r": [ \t]*+[|>]")
+"""What may begin a YAML block."""
+DASHES = late(r"\n[ \t\r|:-]++(?:(?=\n)|(?<=[ \t\r|:-]{200}))")
+"""A line that may make a table of the row before it."""
 
 
 def flat(calm: str) -> str:
@@ -26,12 +28,17 @@ def flat(calm: str) -> str:
     return rf"(?:(?![\s`~]|diff |{LINE_MARKS}){calm}\n)++"
 
 
-def cut(text: str, pos: int, end: int) -> int:
-    """How far the lines from `pos` to `end` may be passed; `pos` where too few of them may."""
-    for alien in ALIEN:
-        found = text.find(alien, pos, end)
-        if found >= 0:
-            end = max(pos, text.rfind("\n", pos, found) + 1)
+def cut(text: str, pos: int, end: int, *, in_table: bool) -> int:
+    """How far the lines from `pos` to `end` may be passed; `pos` where too few of them may.
+
+    Rows leave nothing behind, but for the last of them, where neither the lines before nor one of dashes make a table.
+    """
+    found = BLOCK.search(text, pos, end)
+    if found is not None:
+        end = max(pos, text.rfind("\n", pos, found.start()) + 1)
+    row = text.find("|", pos, end)
+    if row >= 0 and (in_table or DASHES.search(text, pos - 1, end) is not None):
+        end = max(pos, text.rfind("\n", pos, row) + 1)
     return end if text.count("\n", pos, end) >= FEWEST else pos
 
 

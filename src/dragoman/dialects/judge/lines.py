@@ -190,6 +190,11 @@ class Lines:
         self._sign = sign
 
     @property
+    def in_table(self) -> bool:
+        """Does the line before stand in a table?"""
+        return self._table
+
+    @property
     def goes_on(self) -> bool:
         """Does something go on that a paragraph's end does not end?"""
         return self._scalar >= 0 or self._hunk or self._labelled or self._labels or bool(self._listing or self._here)

@@ -15,13 +15,15 @@ from itertools import accumulate
 
 from ...late import late
 from .boxes import CODE, ELEMENTS, END, FIRST_LETTERS, FORUM, LIVE, LONG_QUOTES, MARKS, VERBATIM, Quote, Standing
+from .calm_lines import CALM, ENTITIES, FLAT, IN_MARKS, IN_SPAN, TICKS
 from .closing import element, fence_closers, mark, spelt
-from .flat_lines import cut, flat, telling
+from .flat_lines import cut, telling
 from .lines import HEAD, Lines
 from .paragraphs import Paragraphs, Passed
 
-PENDING = 300_000
-"""Text is looked at when asked, or when this much has gathered: where no marker comes, nobody asks."""
+PENDING = 2_000_000
+"""Text is looked at when asked, or when this much has gathered: where no marker comes, nobody asks.  So much of it is
+kept anyhow (`visible.py`)."""
 
 FEW = 160
 """So little text is read sooner than it is asked whether it may be passed over."""
@@ -31,7 +33,6 @@ KEPT = 600
 
 SIGNS = "“”„«»‹›‘’‚「」『』《》"
 QUOTATION_MARKS = ('"', *SIGNS)
-ENTITIES = "quot|laquo|raquo|ldquo|rdquo|bdquo"
 TOKEN = late(
     rf"\n|``*|~~~+|>[ \t\r]*|<(?=[/!{FIRST_LETTERS}])(?:/?(?:{ELEMENTS})\b[^>\n]{{0,80}}>|!--|!\[CDATA\[)|-->|\]\]>"
     rf"|\\(?:begin|end)\{{(?:{VERBATIM})\*?\}}"
@@ -45,34 +46,9 @@ TAIL = late(
     r"|\[/?\w{0,8}(?:=[^\]\n]{0,40})?\]{0,2}|\n[ \t\r]*)\Z"
 )
 """What may be the beginning of more at the end of what has come."""
-NO_TAG = rf"<(?!<[-~]?['\"]?\w)(?:(?![/!{FIRST_LETTERS}])|(?!!--|!\[CDATA\[|/?(?:{ELEMENTS})\b))"
-OPENS = r"(?<=[\s(\[{:,=—–-])"
-"""What stands before a quotation mark that opens."""
-CALM_LINE = (
-    "(?:"
-    + "|".join(
-        (
-            r"[^\n`<\"'/“”„«»‹‘‚「『《\\&\[]++",
-            NO_TAG,
-            rf"\[(?!(?:INST|/?(?:{FORUM})\b))",
-            r"'(?!'')",
-            r"/(?!\*)",
-            rf"&(?!(?:{ENTITIES});)",
-            r"\\(?!begin|end|verb|lstinline)",
-            r"(?<![\s(\[{:,=—–-])\"(?!\"\")",
-            OPENS + r"\"(?!\"\")(?=\S)(?:[^\n`<\"\\&\[]++|(?<=\s)\")*+(?<!\s)\"",
-            rf"(`++)(?:[^`\n<]++|{NO_TAG})++\1(?!`)",
-        )
-    )
-    + ")*+"
-)
-"""Text on one line after which nothing is open that was not before: what it opens it closes."""
-CALM, FLAT = late(CALM_LINE, re.IGNORECASE), late(flat(CALM_LINE), re.IGNORECASE)
-"""Lines after which nothing is."""
 SLOW = 32
 """So many signs of one text are read before lines are looked for that may be passed."""
-IN_FENCE, IN_SPAN = late(r"[^\n]*+"), late(rf"(?:[^`\n<]++|{NO_TAG})*+", re.IGNORECASE)
-IN_MARKS = late(r"(?:[^\n`<\"\\&\[]++|(?<=\s)\")*+")
+IN_FENCE = late(r"[^\n]*+")
 ANSWER_BARE = late(r"[\s\d,:.+\-eEtrufalsn]*+")
 ANSWER_OPENS = late(r"[{\[]*+")
 VALUE = late(r"\s*+[{\[]")
@@ -290,7 +266,9 @@ class Context:
             if self._blank and not self._fence_line and ((sign := text[pos : pos + 1]).isalpha() or sign in PLAIN):
                 self._first_character()  # of a line of words, or of data
             run = self._run_here()
-            if run is not None and (end := run.match(text, pos).end()) > pos:  # type: ignore[union-attr]
+            if run is IN_SPAN:
+                pos = self._pass_spans(text, pos)
+            elif run is not None and (end := run.match(text, pos).end()) > pos:  # type: ignore[union-attr]
                 pos = end
                 continue
             found = TOKEN.search(text, pos)
@@ -313,6 +291,17 @@ class Context:
             return IN_SPAN
         return CALM if not self._marks else IN_MARKS if self._marks == MARKS['"'] else None
 
+    def _pass_spans(self, text: str, pos: int) -> int:
+        """While a span is open, nothing counts on its line but backticks; returns where the line or the span ends."""
+        spans = self._spans
+        while spans and (found := TICKS.match(text, pos)) is not None:
+            pos, run = found.end(), found[1]
+            if run in spans:
+                del spans[spans.index(run) :]
+            else:
+                spans.append(run)
+        return pos if not spans else IN_SPAN.match(text, pos).end()  # type: ignore[union-attr]
+
     def _skip_code(self, text: str, pos: int) -> int:
         """Leave whole lines of a fenced block unread, up to the end of the line before the one that may close it."""
         here, later = fence_closers(self._fence)
@@ -332,7 +321,7 @@ class Context:
     def _pass_flat(self, text: str, pos: int) -> int:
         """Leave whole lines unread of which each leaves nothing open; returns where they end."""
         found = FLAT.match(text, pos)
-        end = pos if found is None else cut(text, pos, found.end())
+        end = pos if found is None else cut(text, pos, found.end(), in_table=self._lines.in_table)
         if end > pos:
             self._lines.pass_flat(telling(text, pos, end))
             self._quotations += text.count("\n>", pos - 1, end)

@@ -377,7 +377,9 @@ class _ElementMarks:
     def __contains__(self, kind: object) -> bool:
         return kind not in self._around
 
-    def past(self, text: str, pos: int, limit: int, depth: dict[str, int], *, known: bool) -> int:
+    def past(
+        self, text: str, pos: int, limit: int, depth: dict[str, int], *, known: bool, nests: bool = False
+    ) -> int:
         if self.nothing is None:
             return pos
         if known:
@@ -385,7 +387,10 @@ class _ElementMarks:
             for tag in ANY_TAG.finditer(text, pos, end):
                 if tag["name"] == self.key:
                     if text[tag.start() + 1] == "/":
-                        return tag.start()
+                        if not (nests and depth[self.key] and CLOSE.match(text, tag.start() + 1, end)):
+                            return tag.start()
+                        depth[self.key] -= 1
+                        continue
                     opener = OPENER.match(text, tag.start())
                     depth[self.key] += opener is not None and opener["name"] == self.key
             return end

@@ -67,11 +67,13 @@ class Marks(Protocol):
     false: re.Pattern[str] | None
     """Text with closers of the value itself in it, each with something behind it that cannot follow one."""
 
-    def past(self, text: str, pos: int, limit: int, depth: dict[str, int], *, known: bool) -> int:
+    def past(
+        self, text: str, pos: int, limit: int, depth: dict[str, int], *, known: bool, nests: bool = False
+    ) -> int:
         """How far from here no mark stands by which the value may end; what is open behind it is counted in `depth`.
 
         No more than up to `limit` is looked at.  Where it is `known` how the value ends, if no closer of its own comes,
-        others mean nothing.
+        others mean nothing; nor, where it `nests` anyhow, do those of its own that close what was opened in it.
         """
         ...
 
@@ -163,10 +165,11 @@ class RawValue:
     def _pass(self, marks: Marks) -> None:
         """The same of many marks; twice as far each time, since it may be asked at every mark."""
         src, known = self._src, bool(self._first_guess or self._first_own or self._inside)
+        nests = self._owns > 1 and bool(self._first_own or self._inside)  # more of them tell nothing (`_choose`)
         end = src.pos
         while True:
             limit = end + self._reach
-            found = marks.past(src.buf, end, limit, self._depth, known=known)
+            found = marks.past(src.buf, end, limit, self._depth, known=known, nests=nests)
             if found > end:
                 self._pour(src.buf[end:found])
             if 2 * (found - end) < self._reach:

@@ -1,0 +1,61 @@
+"""Text on one line after which nothing is open that was not before: what may be passed over in one step.
+
+Knows marks of quotation as patterns; no state of a reading (`quotation.py`).
+Contract: what a pattern here passes leaves a reading as reading it sign by sign would.
+"""
+
+from __future__ import annotations
+
+import re
+
+from ...late import late
+from .boxes import ELEMENTS, FIRST_LETTERS, FORUM
+from .flat_lines import flat
+
+ENTITIES = "quot|laquo|raquo|ldquo|rdquo|bdquo"
+NO_TAG = rf"<(?!<[-~]?['\"]?\w)(?:(?![/!{FIRST_LETTERS}])|(?!!--|!\[CDATA\[|/?(?:{ELEMENTS})\b))"
+OPENS = r"(?<=[\s(\[{:,=—–-])"
+"""What stands before a quotation mark that opens."""
+NO_MARKS = (
+    NO_TAG,
+    rf"\[(?!(?:INST|/?(?:{FORUM})\b))",
+    rf"&(?!(?:{ENTITIES});)",
+    r"\\(?!begin|end|verb|lstinline)",
+)
+"""Signs that may begin an element, an entity or an environment, and do not."""
+ENCLOSED = (
+    ("“", "”“"), ("„", "“”"), ("«", "»"), ("‹", "›"), ("「", "」"), ("『", "』"), ("《", "》"),
+    (f"{OPENS}”", "”"), (f"{OPENS}»", "«"), (f"{OPENS}‚", "‘’"),
+)  # fmt: skip
+"""Quotation marks that open where they stand, and what closes them."""
+
+
+def _inside(closers: str) -> str:
+    """A pattern for text on one line in which none of these closes a quotation mark, and nothing else opens."""
+    return "|".join((rf"[^\n`<\\&\[{closers}]++", *NO_MARKS))
+
+
+IN_QUOTES = _inside('"')
+CALM_LINE = (
+    "(?:"
+    + "|".join(
+        (
+            r"[^\n`<\"'/“”„«»‹‘‚「『《\\&\[]++",
+            *NO_MARKS,
+            r"'(?!'')",
+            r"/(?!\*)",
+            r"(?<![\s(\[{:,=—–-])(?:\"(?!\"\")|[”»‘‚])",
+            OPENS + rf"\"(?!\"\")(?=\S)(?:{IN_QUOTES}|(?<=\s)\")*+(?<!\s)\"",
+            *(f"{opener}(?:{_inside(closers)})*+[{closers}]" for opener, closers in ENCLOSED),
+            rf"{OPENS}‘(?:{_inside('’')}|’(?=\w))*+’",
+            rf"(`++)(?:[^`\n<]++|{NO_TAG})++\1(?!`)",
+        )
+    )
+    + ")*+"
+)
+"""Text on one line after which nothing is open that was not before: what it opens it closes."""
+CALM, FLAT = late(CALM_LINE, re.IGNORECASE), late(flat(CALM_LINE), re.IGNORECASE)
+"""Lines after which nothing is."""
+IN_SPAN = late(rf"(?:[^`\n<]++|{NO_TAG})*+", re.IGNORECASE)
+TICKS = late(rf"(?:[^`\n<]++|{NO_TAG})*+(`++)", re.IGNORECASE)
+IN_MARKS = late(rf"(?:{IN_QUOTES}|(?<=\s)\")*+", re.IGNORECASE)
