@@ -73,6 +73,31 @@ def test_words_behind_a_call(against: str, none: str) -> None:
     assert [call.name for call in parse(f"{CALL}\n{none}", tools=TOOLS).calls] == ["f"]
 
 
+CHATS = [
+    "<ana> how do I ask it?\n<bot> ",
+    "<ana> hi\n<@bot> hello\n<ben> once more?\n<@bot> ",
+    "<+ana_> x\n< bot> ",
+]
+NO_CHATS = [
+    "<plan> I look it up.\n</plan>\n<answer> ",
+    "<answer> ",
+    "I look.\n<action> ",
+    "<step> One.\n<step> ",
+]
+
+
+@pytest.mark.parametrize("above", CHATS)
+def test_a_line_of_a_chat_is_asked_about(above: str) -> None:
+    assert hints.before(above, inline=True) == (hints.RECORD,)
+    assert [call.name for call in parse(above + CALL, tools=TOOLS).doubtful] == ["f"]
+
+
+@pytest.mark.parametrize("above", NO_CHATS)
+def test_a_tag_before_a_call_is_no_speaker(above: str) -> None:
+    assert hints.before(above, inline=True) == ()
+    assert [call.name for call in parse(above + CALL, tools=TOOLS).calls] == ["f"]
+
+
 GOES_ON = [
     ("The old agent wrote", "and the file was gone.", "The old agent wrote.", "And the file was gone."),
     ("L'appel serait", "mais je ne fais rien.", "Je regarde :", "mais cela dure."),

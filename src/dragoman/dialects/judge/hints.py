@@ -84,6 +84,9 @@ ASSIGNED = late(
 """What stands before that, of code or settings: a name, perhaps declared."""
 STAMPED = late(r"[ \t]*\[?(?:\d{4}-\d\d-\d\d|\d{1,2}:\d\d)")
 """What the lines of a log or a chat begin with: a time."""
+SPEAKS = late(r"[ \t]*<[@+%&~ ]?(?P<nick>[\w\[\]\\^{}|`-]{1,30})>[ \t]*")
+"""What the lines of a chat begin with, where they tell no time: who says it."""
+SPEAKERS = late(r"^[ \t]*<[@+%&~ ]?([\w\[\]\\^{}|`-]{1,30})>[ \t]+(?=\S)", re.MULTILINE)
 RESULT = "a tool's result that the model wrote itself"
 """Before any call it may be a word on the format, or the last result once more; what follows may be invented too."""
 GOES_ON = "a sentence that goes on behind it"
@@ -114,7 +117,7 @@ def before(text: str, *, inline: bool, after_call: bool = False) -> tuple[str, .
     sentence that ends, in a paragraph of its own, speaks of that one, or of what it quotes itself.
     """
     rest, _, line = text.rstrip()[-REACH:].rpartition("\n")
-    if _assigns(line) or (inline and STAMPED.match(line)):
+    if _assigns(line) or (inline and (STAMPED.match(line) or _is_said(line, rest))):
         return (RECORD,)
     line = line.strip()
     if not line:
@@ -139,6 +142,14 @@ def _assigns(line: str) -> bool:
     """Is this a line of code or settings that leaves off before a value?"""
     found = ASSIGNS.search(line)
     return found is not None and ASSIGNED.fullmatch(line, 0, found.start()) is not None
+
+
+def _is_said(line: str, above: str) -> bool:
+    """Is this one's line of a chat, in which somebody else spoke above?  A tag looks like a name, but is closed."""
+    speaks = SPEAKS.fullmatch(line)
+    if speaks is None:
+        return False
+    return any(other != speaks["nick"] and f"</{other}" not in above for other in SPEAKERS.findall(above))
 
 
 @lru_cache(maxsize=512)
