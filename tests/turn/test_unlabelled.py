@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from dragoman.effects import Machine, drive, run
@@ -55,16 +57,25 @@ def test_frames_are_read_whatever_they_are_called(codec: str, label: str, stream
 
 
 MISNAMED = [label for label in LABELS if label != "text/event-stream"]
+STREAMS = ("text/event-stream", "application/x-ndjson")
 
 
 @over_every_wire
-@pytest.mark.parametrize("label", MISNAMED)
+@pytest.mark.parametrize("label", [*LABELS, "application/x-ndjson"])
 @streamed_and_whole
 @in_pieces
 def test_a_whole_answer_is_read_whatever_it_is_called(codec: str, label: str, stream: bool, size: int) -> None:
     data = WIRES[codec].whole("c1", "look", {"at": "sky"})
     for begin in (b"", b"\n ", b"\xef\xbb\xbf"):
         assert called(answered(codec, begin + data, label, size, stream=stream)) == [("look", {"at": "sky"})]
+
+
+@over_every_wire
+@pytest.mark.parametrize("label", STREAMS)
+@in_pieces
+def test_a_whole_answer_on_many_lines_is_read_where_it_is_called_a_stream(codec: str, label: str, size: int) -> None:
+    data = json.dumps(json.loads(WIRES[codec].whole("c1", "look", {"at": "sky"})), indent=2).encode()
+    assert called(answered(codec, data, label, size, stream=True)) == [("look", {"at": "sky"})]
 
 
 @pytest.mark.parametrize("label", MISNAMED)
@@ -79,7 +90,7 @@ def test_text_of_misnamed_frames_is_told_before_a_reset(label: str) -> None:
     assert TextDelta("Hel") in seen
 
 
-@pytest.mark.parametrize("data", [b"", b"<html>It works</html>", b"[1", b"{", b"data", b"null"])
+@pytest.mark.parametrize("data", [b"", b"<html>It works</html>", b"[1", b"{", b"data", b"null", b"{}", b"{\n}", b'{"a": 1}\n'])
 @under_every_label
 @streamed_and_whole
 def test_what_is_neither_is_told(data: bytes, label: str, stream: bool) -> None:

@@ -104,8 +104,8 @@ class Streamed:
     """An answer in frames."""
 
     __slots__ = (
-        "_alike", "_between", "_cut", "_cuts", "_decoder", "_late", "_like", "_premature", "_reader", "_route", "_said",
-        "_silent", "_size", "_start", "_stopped", "_tries", "_understood", "is_open",
+        "_alike", "_between", "_codec", "_cut", "_cuts", "_decoder", "_ids", "_late", "_like", "_premature", "_reader",
+        "_route", "_said", "_silent", "_size", "_start", "_stopped", "_tries", "_understood", "_whole", "is_open",
     )  # fmt: skip
 
     is_open: bool
@@ -114,8 +114,9 @@ class Streamed:
         self._reader = readers[codec.frames]()
         self._decoder = codec.decode_stream(ids)
         self._cuts = CUTS.get(codec.frames, ())
-        self._route = route
+        self._codec, self._ids, self._route = codec, ids, route
         self._start = b""
+        self._whole: Whole | None = None  # takes what began as no frame does
         self._understood = False
         self._size = self._silent = 0  # bytes of all, and of those since the last frame
         self._said = 0  # characters of its events: whoever reads an answer keeps the whole of it
@@ -139,12 +140,13 @@ class Streamed:
         return DRAIN if progress is Progress.OVER else self._route.timeouts.grace
 
     def held(self) -> int:
-        """The frame that has not ended, and what the others said."""
-        return (self._silent + self._said) // COUNTED * COUNTED
+        """The frame that has not ended, what the others said, and what may be no frames at all."""
+        kept = self._whole.held() if self._whole is not None else 0
+        return (self._silent + self._said) // COUNTED * COUNTED + kept
 
     def release(self) -> None:
-        """Both hold what they have read."""
-        del self._reader, self._decoder
+        """All of them hold what they have read."""
+        del self._reader, self._decoder, self._whole
 
     def feed(self, data: bytes) -> Iterable[Event]:
         """Events leave one by one: what came before an error in the same bytes goes out before it."""
@@ -179,7 +181,7 @@ class Streamed:
 
     def _read(self, data: bytes) -> Iterator[Event]:
         if not self._understood:
-            self._start += data[: SHOWN_GARBAGE - len(self._start)]
+            self._keep(data)
         self._size += len(data)
         self._late += self._stopped
         for given in self._pieces(data):
@@ -187,6 +189,15 @@ class Streamed:
         if self._silent > MAX_WHOLE or self._size > MAX_STREAMED:
             message = ENDLESS.format(root=self._route.root(), size=self._size >> 20, silent=self._silent >> 20)
             raise ProviderError(message, kind=ErrorKind.GARBLED)
+
+    def _keep(self, data: bytes) -> None:
+        """What begins as no frame does may be one JSON text that is called a stream: its end shows it."""
+        if self._whole is not None:
+            self._whole.feed(data)
+        elif self._size == len(self._start) and is_framed(begin := self._start + data, self._codec.frames) is False:
+            self._whole = Whole(self._codec, self._ids, self._route)
+            self._whole.feed(begin)
+        self._start += data[: SHOWN_GARBAGE - len(self._start)]
 
     def _pieces(self, data: bytes) -> Iterator[str | bytes]:
         """The bytes, cut where frames end; those of whole frames as text."""
@@ -256,9 +267,12 @@ class Streamed:
         for frame in self._reader.close():
             yield from self._checked(self._decoder.feed(frame))
         last = self._checked(self._decoder.close())
-        if not self._understood:
+        if self._understood:
+            yield from last
+        elif self._whole is not None:
+            yield from self._whole.close()
+        else:
             raise _garbled(self._start, self._route)
-        yield from last
 
     def _told(self, run: list[Found]) -> list[Event]:
         """The events of frames that were read by likeness: what came together is told together."""
@@ -270,7 +284,8 @@ class Streamed:
     def _checked(self, events: list[Event]) -> list[Event]:
         if not self._understood:
             self._understood = any(map(_says_something, events))
-            self._start = self._start if not self._understood else b""
+            if self._understood:
+                self._start, self._whole = b"", None
         if self._stopped and not self._premature:
             self._premature = any(map(_goes_on, events))
         return events
