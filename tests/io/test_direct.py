@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+import threading
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import aiohttp
@@ -12,7 +13,7 @@ import pytest
 from dragoman.effects import Machine, Open, Opened, Read, Sleep, Timeouts, arun
 from dragoman.errors import ProviderError
 from dragoman.io.aio import AsyncPool
-from dragoman.io.direct import Direct
+from dragoman.io.direct import MOST_KEPT, Direct
 from tests.support.clocks import LONG
 from tests.support.executing import Runner, run_async, run_by_session
 from tests.support.peer import Exchange, peer, read_request
@@ -122,6 +123,89 @@ def test_a_connection_is_used_again(execute: Runner) -> None:
     with peer(serving) as served:
         assert execute(several(3, served.url, leave=False)) == 3
         assert len(served.exchanges) == 1
+
+
+OK = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok"
+ENDS: list[Callable[[Exchange], None]] = [lambda it: None, Exchange.reset]
+in_either_way = pytest.mark.parametrize("end", ENDS, ids=["closed", "reset"])
+
+
+def opened(times: int, url: str) -> Machine[int]:
+    """All of them are begun one after the other; the status of the last."""
+    status = 0
+    for _ in range(times):
+        found: Opened = yield Open(url=url, body=b"{}")
+        status = found.status
+        while (yield Read()):
+            pass
+    return status
+
+
+@in_either_way
+def test_what_breaks_over_a_kept_connection_is_asked_over_another(end: Callable[[Exchange], None]) -> None:
+    def talk(it: Exchange) -> None:
+        it.say(OK)
+        if it.number == 0:
+            read_request(it.wire)
+            end(it)
+
+    with peer(talk) as served:
+        assert run_async(opened(2, served.url)) == 200
+        assert len(served.exchanges) == 2
+
+
+@in_either_way
+def test_what_breaks_over_a_new_connection_is_an_error(end: Callable[[Exchange], None]) -> None:
+    with peer(end) as served:
+        with pytest.raises(ProviderError, match="broke"):
+            run_async(opened(1, served.url))
+        assert len(served.exchanges) == 1
+
+
+def test_what_breaks_over_another_new_connection_is_an_error() -> None:
+    def talk(it: Exchange) -> None:
+        if it.number == 0:
+            it.say(OK)
+            read_request(it.wire)
+
+    with peer(talk) as served:
+        with pytest.raises(ProviderError, match="broke"):
+            run_async(opened(2, served.url))
+        assert len(served.exchanges) == 2
+
+
+def test_an_answer_that_breaks_over_a_kept_connection_is_not_asked_for_again() -> None:
+    def talk(it: Exchange) -> None:
+        it.say(OK)
+        read_request(it.wire)
+        it.say(b"HTTP/1.1 200 OK\r\ncontent-length: 20\r\n\r\nok")
+
+    with peer(talk) as served:
+        with pytest.raises(ProviderError):
+            run_async(opened(2, served.url))
+        assert len(served.exchanges) == 1
+
+
+def test_a_body_that_ends_each_connection_is_not_posted_over_all_of_them() -> None:
+    together = threading.Barrier(MOST_KEPT + 3)
+    posted = []
+
+    def talk(it: Exchange) -> None:
+        together.wait(LONG)  # so many at a time are connections of their own
+        it.say(OK)
+        posted.append(read_request(it.wire))
+
+    async def go(url: str) -> int:
+        async with AsyncPool(use_proxies=False) as pool:
+            asking = [arun(opened(1, url), pool.performer()) for _ in range(MOST_KEPT + 2)]
+            began = asyncio.gather(*asking)
+            await asyncio.to_thread(together.wait, LONG)
+            await began
+            return await arun(opened(1, url), pool.performer())
+
+    with peer(talk) as served, pytest.raises(ProviderError, match="broke"):
+        asyncio.run(go(served.url))
+    assert len([body for body in posted if body]) == MOST_KEPT + 1
 
 
 @ways

@@ -13,6 +13,7 @@ import asyncio
 from collections.abc import Mapping
 from functools import cached_property
 from typing import Any, NamedTuple, Protocol, TypeAlias
+from weakref import WeakSet
 
 import aiohttp
 from aiohttp.http import HttpProcessingError
@@ -30,6 +31,10 @@ FRAMING = frozenset({"connection", "content-length", "expect", "transfer-encodin
 IS_KNOWN = aiohttp.__version__.partition(".")[0] == "3"
 """Is it the library whose connections are known here?"""
 LENGTH = "Content-Length"
+BROKEN = (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError)
+"""How a connection breaks that its peer has ended."""
+MOST_KEPT = 4
+"""Kept connections that one body is posted over; a peer that ended one may have ended all of them."""
 
 
 Headers: TypeAlias = CIMultiDictProxy[str]
@@ -79,6 +84,7 @@ class Direct:
         self, connector: aiohttp.BaseConnector, defaults: Mapping[str, str], loop: asyncio.AbstractEventLoop
     ) -> None:
         self._connector, self._defaults, self._loop = connector, defaults, loop
+        self._used: WeakSet[Any] = WeakSet()  # protocols that brought an answer
         self._known: Recent[tuple[Any, ...], tuple[Target | None]] = Recent(TARGETS)
 
     def find(self, url: str, headers: Mapping[str, str]) -> Target | None:
@@ -108,21 +114,42 @@ class Direct:
         return Target(request, "\r\n".join((*lines, f"{LENGTH}: ")).encode())
 
     async def post(self, target: Target, body: bytes, timeouts: aiohttp.ClientTimeout) -> tuple[int, Headers, Posted]:
-        """Status and headers of the answer, and its body to be read.  Raises what a session raises."""
+        """Status and headers of the answer, and its body to be read.  Raises what a session raises.
+
+        A peer may end a kept connection just when it is asked again over it.  What breaks so before the head of an
+        answer is asked once more over another one; what breaks over a new connection is the peer's own failure.
+        """
+        request = b"".join((target.head, b"%d\r\n\r\n" % len(body), body))
+        for _ in range(MOST_KEPT):
+            connection = await self._connect(target, timeouts)
+            was_kept = connection.protocol in self._used
+            try:
+                return await self._ask(connection, request, target, timeouts)
+            except BROKEN:
+                if not was_kept:
+                    raise
+        return await self._ask(await self._connect(target, timeouts), request, target, timeouts)
+
+    async def _connect(self, target: Target, timeouts: aiohttp.ClientTimeout) -> Any:
         try:
-            connection = await self._connector.connect(target.request, [], timeouts)
+            return await self._connector.connect(target.request, [], timeouts)
         except TimeoutError as error:
             raise aiohttp.ConnectionTimeoutError(f"Connection timeout to host {target.request.url}") from error
-        protocol: Any = connection.protocol
+
+    async def _ask(
+        self, connection: Any, request: bytes, target: Target, timeouts: aiohttp.ClientTimeout
+    ) -> tuple[int, Headers, Posted]:
+        protocol = connection.protocol
         silence = Silence(protocol, timeouts.sock_read, self._loop)
         try:
             protocol.set_response_params(read_until_eof=True, timer=silence)
-            protocol.transport.write(b"".join((target.head, b"%d\r\n\r\n" % len(body), body)))
+            protocol.transport.write(request)
             while True:
                 with silence:
                     head, content = await protocol.read()
                 if not 100 <= head.code < 200 or head.code == 101:
                     break
+            self._used.add(protocol)
             silence.content = content
             return head.code, head.headers, Posted(connection, content, silence)
         except HttpProcessingError as error:
