@@ -234,6 +234,15 @@ def test_escapes_of_which_many_follow_are_not_each_looked_at(head: str, escape: 
     assert parse(head + escape * 300 + '"', tools=[TOOL]) == fed(head + escape * 300 + '"', 7)
 
 
+@pytest.mark.parametrize("escape", ["\\x\\\\", "\\q\\n", "\\-\\u0041"])
+def test_escapes_that_are_none_amid_others_cost_few_steps(escape: str) -> None:
+    text = JSON_STRING + escape * 20_000
+    with counting() as count:
+        parse(text, tools=[TOOL])
+    assert count.calls < 7 * 20_000
+    assert parse(JSON_STRING + escape * 300 + '"', tools=[TOOL]) == fed(JSON_STRING + escape * 300 + '"', 7)
+
+
 @pytest.mark.parametrize("unit", ["“", '{"<a>', '">{=> "<>{', "“a” ‘b’ ", "&|a\nx<>#", "|a|b|\n", "«<b>» „[x]“ "])
 def test_marks_of_quotation_that_close_on_their_line_are_passed_at_once(unit: str) -> None:
     context = Context()
@@ -244,6 +253,16 @@ def test_marks_of_quotation_that_close_on_their_line_are_passed_at_once(unit: st
         context.add("a" + unit * 20_000)
         context.standing()
     assert count.calls < 2_000
+
+
+def test_openers_in_a_value_are_counted_at_once() -> None:
+    text = "<tool_call><function=ping>" + "<a>" * 30_000
+    parse(text, tools=[TOOL])
+    with counting() as count:
+        parse(text, tools=[TOOL])
+    assert count.calls < 5_000
+    for end in ("", "</a></function></tool_call>", "</a>" * 301 + "</function>"):
+        assert parse(text[:926] + end, tools=[TOOL]) == fed(text[:926] + end, 7)
 
 
 def test_closers_of_what_a_value_nests_are_not_each_looked_at() -> None:

@@ -182,7 +182,7 @@ class StringReader(StringEnds):
             c = buf[end]
             if c == "\\":
                 begun = True
-                drive = yield from self._escape(out, drive, marks.closers)
+                drive = yield from self._escape(out, marks, drive=drive)
             elif c in marks.closers:
                 if (yield from self._at_quote(state, out, begun=begun)):
                     self._check_escapes(state)
@@ -286,14 +286,14 @@ class StringReader(StringEnds):
         src.pos = (marks.raw if c < " " else marks.plain).match(src.buf, pos).end()  # type: ignore[union-attr]
         out(escaped(src.buf[pos : src.pos]))
 
-    def _escape(self, out: Sink, drive: bool, closers: str) -> Need[bool]:
+    def _escape(self, out: Sink, marks: Inside, *, drive: bool) -> Need[bool]:
         """One backslash sequence.  Returns whether the string is a raw Windows path from here on."""
         src = self.src
         two = yield from src.peek(2)
         if len(two) < 2:
             raise Cut
         c = two[1]
-        if c in '"\\/' or c in closers:
+        if c in '"\\/' or c in marks.closers:
             src.pos += 2
             out(two if c in '"\\/' else c)
             return drive
@@ -321,18 +321,22 @@ class StringReader(StringEnds):
         self._raw_path = drive and c.isalnum()
         out("\\\\" + escaped(c))
         if not drive:
-            self._more_escapes(out, closers)
+            self._more_escapes(out, marks)
         return drive
 
     _raw_path = False
 
-    def _more_escapes(self, out: Sink, closers: str) -> None:
-        """Behind an escape that is none: more of them, and text between, in one step; all is noted that they bring."""
-        src = self.src
-        end = odd_escapes(closers, python=self.form.python).match(src.buf, src.pos).end()  # type: ignore[union-attr]
-        if end > src.pos:
-            out(src.buf[src.pos : end].replace("\\", "\\\\"))
-            src.pos = end
+    def _more_escapes(self, out: Sink, marks: Inside) -> None:
+        """Behind an escape that is none: more of them, and what needs no look, in few steps; nothing new is noted."""
+        src, got = self.src, list[str]()
+        buf, pos = src.buf, src.pos
+        odd, run = odd_escapes(marks.closers, python=self.form.python).match, marks.run.match
+        while (end := odd(buf, well := run(buf, pos).end()).end()) > pos:  # type: ignore[union-attr]
+            got += buf[pos:well], buf[well:end].replace("\\", "\\\\")
+            pos = end
+        if got:
+            out("".join(got))
+            src.pos = pos
 
     def _python_escape(self, c: str, out: Sink) -> Need[bool]:
         if c == "x":

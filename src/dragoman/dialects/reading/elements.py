@@ -7,6 +7,7 @@ elements become objects and arrays as the schema says.  Knows no dialect by name
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -377,9 +378,7 @@ class _ElementMarks:
     def __contains__(self, kind: object) -> bool:
         return kind not in self._around
 
-    def past(
-        self, text: str, pos: int, limit: int, depth: dict[str, int], *, known: bool, nests: bool = False
-    ) -> int:
+    def past(self, text: str, pos: int, limit: int, depth: dict[str, int], *, known: bool, nests: bool = False) -> int:
         if self.nothing is None:
             return pos
         if known:
@@ -398,6 +397,9 @@ class _ElementMarks:
         if run is None:
             return pos
         end = run.end()
+        if text.find("</", pos, end) < 0 and self._ends.isdisjoint(opened := OPENER.findall(text, pos, end)):
+            depth.update({name: depth.get(name, 0) + count for name, count in Counter(opened).items()})
+            return end
         behind = ONE_TAG.match(text, end)
         for tag in TAG.finditer(text, pos, end if behind is None else behind.end()):
             opens, closes = tag["name"], tag["closes"]

@@ -339,9 +339,7 @@ class _ValueMarks:
         self.nothing: re.Pattern[str] | None = None
         self.false = _false_closers(self.marks, own, row.after_value)
 
-    def past(
-        self, text: str, pos: int, limit: int, depth: dict[str, int], *, known: bool, nests: bool = False
-    ) -> int:
+    def past(self, text: str, pos: int, limit: int, depth: dict[str, int], *, known: bool, nests: bool = False) -> int:
         pattern = _no_own(self.a.row) if known else _no_tags(self.a.row)
         run = pattern.match(text, pos, limit) if pattern is not None else None
         if run is None:
