@@ -274,3 +274,14 @@ def test_closers_of_what_a_value_nests_are_not_each_looked_at() -> None:
     short = "<tool_call><function=ping>" + "<think></think>" * 60
     for end in ("", "</function></tool_call>", "</think>", "x</think></ping></function>"):
         assert parse(short + end, tools=[TOOL]) == fed(short + end, 7)
+
+
+@pytest.mark.parametrize("unit", ["```<|x\nfoo bar\n```\n", '{"null\n```*/<|\uff5c>ping', "\n```<|a\\\n"])
+def test_fences_that_are_text_are_passed_however_they_are_marked(unit: str) -> None:
+    text = "See:\n" + unit * 5_000
+    parse(text, tools=[TOOL])
+    with counting() as count:
+        parse(text, tools=[TOOL])
+    assert count.calls < 80 * text.count("```")
+    short = "See:\n" + unit * 150 + "\n\n" + CALL
+    assert parse(short, tools=[TOOL]) == fed(short, 3)

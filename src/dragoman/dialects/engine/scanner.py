@@ -20,11 +20,15 @@ from .emitter import Teller
 from .mark_starts import glued, surely_on_line
 from .markers import Table, narrow_table
 from .nearby import Nearby
+from .passing import SIGN
 from .search import FEW, Lead
+from .stops import Fate
 from .torn import TornMarks
 
 NOWHERE = Lead(re.compile(r"(?!)"), one=True)
 """Before the first table is known."""
+MANY_FENCES = 64
+"""Behind so many it is asked of each whether it passes: what tells that is dear to make."""
 PRINTS = 2 * PRINT_OPEN
 """What may go on for longer than is looked at."""
 PRINTS_SIZE = len(PRINTS)
@@ -43,6 +47,7 @@ class Scanner:
         self.named: tuple[Row, ...] = ()
         self._leads_of: Table | None = None
         self._calm = False
+        self._fences = 0
         self._leads: dict[int, tuple[Lead, dict[bool, Lead]]] = {}  # by table
         self._inline = self._at_line = NOWHERE
 
@@ -142,7 +147,10 @@ class Scanner:
         self._inline, lines = self._leads[key]
         if calm not in lines:
             lead = t.calm_lead if calm else t.line_lead
-            lines[calm] = Lead(lead, one=False, surely=partial(self._surely, t, calm=calm), counts=self._counts)
+            lines[calm] = Lead(
+                lead, one=False, surely=partial(self._surely, t, calm=calm),
+                counts=self._counts_calm if calm else self._counts,
+            )  # fmt: skip
         self._at_line = lines[calm]
 
     def _surely(self, t: Table, *, calm: bool) -> re.Pattern[str]:
@@ -170,6 +178,14 @@ class Scanner:
         if begins_word(self._names, buf, at):
             return True
         return (sign in t.heads or sign in t.letters) and t.marker.match(buf, at) is not None
+
+    def _counts_calm(self, buf: str, at: int) -> bool:
+        """The same where no candidate waits: there a fence that is text need not be read, if many were."""
+        if buf[at : at + 1] == SIGN and self.table.passing.sign:
+            self._fences += 1
+            if self._fences > MANY_FENCES:
+                return self.table.passing.fate(buf, at, self._names.heads) is not Fate.PASSES
+        return self._counts(buf, at)
 
     def _named_marker(self, t: Table, at: int, *, first: bool) -> str | None:
         """The opener with a declared name that stands here, "" for none; None where more text must tell."""
