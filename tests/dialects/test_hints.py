@@ -98,6 +98,31 @@ def test_a_tag_before_a_call_is_no_speaker(above: str) -> None:
     assert [call.name for call in parse(above + CALL, tools=TOOLS).calls] == ["f"]
 
 
+PLANNED = [
+    "1. Look.\n2. If there is one under 200, block the day: ",
+    "Falls die Datei fehlt, lege sie an: ",
+    "S'il pleut, annule la réunion : ",
+    "Unless it is there, write it: ",
+]
+ANNOUNCED = [
+    "If the file is there, it says so; let me look: ",
+    "Since it is missing, I create it: ",
+    "If it helps, I'll read it now: ",
+]
+
+
+@pytest.mark.parametrize("above", PLANNED)
+def test_a_call_in_a_sentence_that_begins_with_a_condition_is_asked_about(above: str) -> None:
+    assert hints.before(above, inline=True) == ("a condition",)
+    assert [call.name for call in parse(above + CALL, tools=TOOLS).doubtful] == ["f"]
+
+
+@pytest.mark.parametrize("above", ANNOUNCED)
+def test_a_call_that_is_announced_behind_a_condition_runs(above: str) -> None:
+    assert hints.before(above, inline=True) == ()
+    assert [call.name for call in parse(above + CALL, tools=TOOLS).calls] == ["f"]
+
+
 GOES_ON = [
     ("The old agent wrote", "and the file was gone.", "The old agent wrote.", "And the file was gone."),
     ("L'appel serait", "mais je ne fais rien.", "Je regarde :", "mais cela dure."),

@@ -88,6 +88,12 @@ CONDITION = _any(
     r"если вы|如果你|如果您|可以(?:这样|这么)写|もし|場合の|쓸 수 있|만약|다면|만일|إذا ",
 )
 """What would be done, or by whom."""
+CLAUSE = late(
+    r"\W*(?:(?:and|or|but|only|even|und|oder|nur|et|ou|y|o|e) )?"
+    r"(?:if|unless|in case|provided|wenn|falls|sofern|si|s['’]il|se|caso|если)\b[^,]*,",
+    re.IGNORECASE,
+)
+"""A sentence that begins with its condition."""
 EXAMPLE = _any(
     r"\bexample:|\b(?:e\.g\.|z\.\s?B\.|p\.\s?ej\.)",
     r"\b(?:for example|for instance|an? (?:only )?example|looks? (?:like|so|as)|such as|syntax|"

@@ -18,6 +18,7 @@ from .hint_words import (
     ABOVE,
     AHEAD,
     ANNOUNCES,
+    CLAUSE,
     CONDITION,
     COURTESY,
     EXAMPLE,
@@ -57,10 +58,11 @@ class Words(NamedTuple):
 
 REFUSAL = "a prohibition or refusal"
 DOUBTS = "second thoughts"
+CONDITIONAL = "a condition"
 LEADS = (
     Words(REFUSAL, NEGATION, True),
     Words("a question", QUESTION, False),
-    Words("a condition", CONDITION, False),
+    Words(CONDITIONAL, CONDITION, False),
     Words("an example", EXAMPLE, True),
     Words("a report of the past", PAST, True),
 )
@@ -70,7 +72,7 @@ TAILS = (
     Words(DOUBTS, ABOVE, False),
     Words(REFUSAL, NEGATION, True),
     Words("a question", QUESTION, False),
-    Words("a condition", CONDITION, False),
+    Words(CONDITIONAL, CONDITION, False),
     Words("an example", EXAMPLE, True),
 )
 RECORD = "a line of code or of a record"
@@ -158,6 +160,8 @@ def _before(line: str, inline: bool) -> tuple[str, ...]:
     found = _found(LEADS, line, shown=inline or SHOWN.search(line) is not None)
     if REFUSAL not in found and (inline or LEADS_UP.search(line)) and PARTICLES.search(line) and not _announces(line):
         return (REFUSAL, *found)
+    if CONDITIONAL not in found and inline and CLAUSE.match(line) and not _announces(line):
+        return (CONDITIONAL, *found)
     return found
 
 
