@@ -54,3 +54,29 @@ def test_of_a_list_that_breaks_off_in_a_call_the_others_run_and_it_is_told(end: 
     parsed = parse(LISTED[:end], tools=tools, dialects="pythonic")
     assert [dict(call.arguments) for call in parsed.calls] == [{"at": "sky"}]
     assert [issue.kind for issue in parsed.issues] == ["truncated", "partial"]
+
+
+OTHER = 'g(b=", f")'
+KNOWN = 'f(a="x")'
+
+
+@pytest.mark.parametrize("order", [(OTHER, KNOWN), (KNOWN, OTHER), (OTHER, OTHER, KNOWN)])
+@pytest.mark.parametrize("between", [", ", ",\n "])
+@pytest.mark.parametrize("size", [1, 5, 1000])
+def test_a_declared_call_in_a_list_is_kept_wherever_one_of_no_tool_stands(
+    order: tuple[str, ...], between: str, size: int
+) -> None:
+    tools = [{"name": "f", "parameters": {"type": "object", "properties": {"a": {"type": "string"}}}}]
+    text = f"[{between.join(order)}]"
+    parser = Parser(tools=tools)
+    events = [event for at in range(0, len(text), size) for event in parser.feed(text[at : at + size])]
+    parsed = fold([*events, *parser.close()])
+    assert [dict(call.arguments) for call in parsed.calls] == [{"a": "x"}]
+    assert [issue.name for issue in parsed.issues if issue.kind == "unknown_tool"] == ["g"] * order.count(OTHER)
+
+
+def test_a_list_of_calls_of_no_tool_is_text() -> None:
+    tools = [{"name": "f", "parameters": {"type": "object", "properties": {"a": {"type": "string"}}}}]
+    text = '[g(a="x"), h(b="f")]'
+    parsed = parse(text, tools=tools)
+    assert (parsed.text, parsed.calls, parsed.issues) == (text, (), ())

@@ -71,14 +71,17 @@ class Drafts(MarkedName):
         """A draft that begins here."""
         return Draft(self.spec.name, self.src.base + self.src.pos, self.row.strong)
 
-    def begin(self, draft: Draft, name: Any, call_id: Any = None) -> None:
-        """The name is known: ask the judge, and let the parser tell it."""
+    def begin(self, draft: Draft, name: Any, call_id: Any = None, *, beside_known: bool = False) -> None:
+        """The name is known: ask the judge, and let the parser tell it.
+
+        `beside_known`: in its list stands a call of a declared tool, so that it is a call, too, whatever its name.
+        """
         if not isinstance(name, str):
             raise Broken("the tool's name is not a string")
         try:
             self.judge.name(draft, name, loose=self._is_set_apart)
         except Unknown as unknown:
-            if not (draft.strong or self.judge.asked_by_name or self.drafts):
+            if not (draft.strong or self.judge.asked_by_name or self.drafts or beside_known):
                 raise Mismatch from None
             draft.refuse(IssueKind.UNKNOWN_TOOL, str(unknown), unknown.correction)
         if call_id is not None and call_id != "":

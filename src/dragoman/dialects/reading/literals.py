@@ -22,6 +22,9 @@ SET = late(r"\{(?=\s*[\"'`]?[A-Za-z_$][\w\\.\-:]*\()")
 """Braces around a call, as around the one item of a set."""
 QUOTES = ("'", '"', "`")
 ESCAPED = late(r"\\.", re.S)
+NEXT_CALL = late(r",\s*([A-Za-z_$][\w.\-:]{0,255})\(")
+NEAR = 1024
+"""Characters in which a list's second call is looked for, where the first is of no declared tool."""
 COMPUTED = "an argument is computed, not written out"
 MOST_COMPUTED = 64 * 1024
 """Characters of a call that are read as Python."""
@@ -60,12 +63,30 @@ def keyword_args(attempt: Attempt) -> Need[None]:
         if not (yield from src.literal((")",))):
             raise Broken("print( is not closed")
         return
-    attempt.begin(draft, name.removesuffix(".call") if not attempt.judge.known(name) else name)
+    beside_known = False
+    if not attempt.judge.known(name):
+        name = name.removesuffix(".call")
+        beside_known = attempt.is_inner and not attempt.drafts and (yield from _is_beside_known(attempt))
+    attempt.begin(draft, name, beside_known=beside_known)
     reader, start = Relaxed(src, PYTHON), src.at
     yield from members_of(draft, reader, PYTHON)
     attempt.finish(draft, reader)
     if draft.edits:
         _refuse_computed(attempt, draft, src.behind(src.at - start))
+
+
+def _is_beside_known(attempt: Attempt) -> Need[bool]:
+    """Does a call of a declared tool follow soon, in a list whose first call is none of one?"""
+    src, at = attempt.src, 0
+    while True:
+        near, end, _ = src.buf[src.pos : src.pos + NEAR].partition("\n\n")
+        for found in NEXT_CALL.finditer(near, at):
+            if attempt.judge.known(found[1]):
+                return True
+        if end or src.eof or len(near) == NEAR:
+            return False
+        at = max(0, near.rfind(","))
+        yield
 
 
 def _refuse_computed(attempt: Attempt, draft: Draft, written: str) -> None:
