@@ -221,7 +221,7 @@ JSON_STRING, PYTHON_STRING = '<tool_call>{"name": "ping", "arguments": {"host": 
 @pytest.mark.parametrize(
     ("head", "escape"),
     [
-        (JSON_STRING, "\\u"), (JSON_STRING, "\\x"), (JSON_STRING, ".\\>-`"), (JSON_STRING, "\\u00-->"), (JSON_STRING, "\\ud83d\\ude00"),
+        (JSON_STRING, "\\u"), (JSON_STRING, "\\q\x01"), (JSON_STRING, "\t\\u00--"), (JSON_STRING, "\\x"), (JSON_STRING, ".\\>-`"), (JSON_STRING, "\\u00-->"), (JSON_STRING, "\\ud83d\\ude00"),
         (PYTHON_STRING, "\\q"), (PYTHON_STRING, "\\x"),
     ],
 )  # fmt: skip

@@ -80,3 +80,14 @@ def test_a_list_of_calls_of_no_tool_is_text() -> None:
     text = '[g(a="x"), h(b="f")]'
     parsed = parse(text, tools=tools)
     assert (parsed.text, parsed.calls, parsed.issues) == (text, (), ())
+
+
+def test_a_mend_is_told_once_for_each_argument_however_often_it_was_made() -> None:
+    tools = [{"name": "f", "parameters": {}}]
+    odd = "\\q\x01\\w\t"
+    parsed = parse(f'<tool_call>{{"name": "f", "arguments": {{"a": "{odd}", "b": "{odd}"}}}}</tool_call>', tools=tools)
+    (call,) = parsed.calls
+    assert [(edit.kind, edit.path) for edit in call.report.edits] == [
+        (kind, path) for path in ("$.arguments.a", "$.arguments.b") for kind in ("invalid_escape", "raw_control")
+    ]
+    assert call.arguments["a"] == call.arguments["b"] == odd

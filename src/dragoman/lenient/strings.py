@@ -74,8 +74,11 @@ class StringReader(StringEnds):
     def note(self, kind: str, before: str = "", after: str = "") -> None:
         """Record one mend at the present path; the same kind at the same path is told once."""
         path = "$" + "".join(self.path)
-        if self.edits and self.edits[-1].kind == kind and self.edits[-1].path == path:
-            return
+        for edit in reversed(self.edits):
+            if edit.path != path:
+                break
+            if edit.kind == kind:
+                return
         self.edits.append(Edit(kind, path, before[:80], after[:80]))
 
     @property
@@ -327,13 +330,23 @@ class StringReader(StringEnds):
     _raw_path = False
 
     def _more_escapes(self, out: Sink, marks: Inside) -> None:
-        """Behind an escape that is none: more of them, and what needs no look, in few steps; nothing new is noted."""
+        """Behind an escape that is none: more of them, control characters, and what needs no look, in few steps."""
         src, got = self.src, list[str]()
         buf, pos = src.buf, src.pos
-        odd, run = odd_escapes(marks.closers, python=self.form.python).match, marks.run.match
-        while (end := odd(buf, well := run(buf, pos).end()).end()) > pos:  # type: ignore[union-attr]
-            got += buf[pos:well], buf[well:end].replace("\\", "\\\\")
-            pos = end
+        run, python, raw = marks.run.match, self.form.python, False
+        odd = odd_escapes(marks.closers, python=python, raw=raw).match
+        while True:
+            end = odd(buf, well := run(buf, pos).end()).end()  # type: ignore[union-attr]
+            if end > pos:
+                wrong = buf[well:end]
+                got += buf[pos:well], escaped(wrong) if raw else wrong.replace("\\", "\\\\")
+                pos = end
+            elif not raw and pos < len(buf) and buf[pos] < " " and buf[pos] not in marks.closers:
+                self.note("raw_control")
+                raw = True
+                odd = odd_escapes(marks.closers, python=python, raw=raw).match
+            else:
+                break
         if got:
             out("".join(got))
             src.pos = pos
@@ -449,13 +462,14 @@ def inside(quote: str) -> Inside:
 
 
 @lru_cache(maxsize=64)
-def odd_escapes(closers: str, *, python: bool) -> re.Pattern[str]:
-    """Text with escapes in it that are none, and no others, of which all has come.
+def odd_escapes(closers: str, *, python: bool, raw: bool) -> re.Pattern[str]:
+    """Text with escapes in it that are none, and no others, of which all has come; `raw` with control characters.
 
     One before what ends the string or is no text, or means something to Python, is looked at alone.
     """
     ends = re.escape(closers)
-    plain = f"[^{ends}\"\\\\\x00-\x1f\ud800-\udfff]"
+    controls = "" if raw else "\x00-\x1f"
+    plain = f"[^{ends}\"\\\\{controls}\ud800-\udfff]"
     known = "xav0'" if python else ""
     half = r"|x(?=(?s:..))(?![0-9a-fA-F]{2})" if python else ""
     none = rf"[^{ends}{known}\"\\/bfnrtu\x00-\x1f\ud800-\udfff]|u(?=(?s:.{{4}}))(?![0-9a-fA-F]{{4}}){half}"
