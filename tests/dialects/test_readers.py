@@ -87,6 +87,7 @@ def test_a_mend_is_told_once_for_each_argument_however_often_it_was_made() -> No
     odd = "\\q\x01\\w\t"
     parsed = parse(f'<tool_call>{{"name": "f", "arguments": {{"a": "{odd}", "b": "{odd}"}}}}</tool_call>', tools=tools)
     (call,) = parsed.calls
+    assert call.report is not None
     assert [(edit.kind, edit.path) for edit in call.report.edits] == [
         (kind, path) for path in ("$.arguments.a", "$.arguments.b") for kind in ("invalid_escape", "raw_control")
     ]
