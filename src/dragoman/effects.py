@@ -359,10 +359,10 @@ def run(machine: Machine[T], perform: Perform) -> T:
 class Offload(Protocol):
     """Takes steps that may be long where nobody waits for them."""
 
-    def are_long(self, reply: Any, passed: int = 0) -> bool:
+    def are_long(self, reply: Any, *, told: bool = False) -> bool:
         """May the steps be long that `reply` leads to?
 
-        To be asked first, and of all bytes; `passed`: so many went by the machine since."""
+        To be asked first, and of all bytes; `told`: since the last, steps went out, so what was read is dealt with."""
 
     async def take(self, resume: Callable[[Any], Any], reply: Any) -> Any:
         """`resume(reply)`; raises what it raises, StopIteration as `Over`."""
@@ -390,13 +390,13 @@ async def arun(
     resume: Callable[[Any], Any] = machine.send
     reply: Any = None
     passed: bytes | None = None
-    size = 0  # of what was read and passed
+    told = False  # did steps go out since the last reply?
     long = offload is not None and offload.are_long(reply)
     try:
         while True:
             if passed is None:
                 if offload is not None and type(reply) in _BYTES:
-                    long, size = offload.are_long(reply, size), 0
+                    long, told = offload.are_long(reply, told=told), False
                 step = await offload.take(resume, reply) if offload is not None and long else resume(reply)
                 resume, reply = machine.send, None
             if isinstance(step, Effect):
@@ -406,11 +406,12 @@ async def arun(
                 except Exception as error:
                     resume, reply, passed = machine.throw, error, None
                 if passed is not None:
-                    size += len(reply)
+                    told = True
                     if passed and on_step is not None:
                         await on_step(passed)
                     reply, passed = None, b""  # a stream may wait for long
             elif on_step is not None:
+                told = True
                 await _tell(step, on_step)
     except StopIteration as done:
         return done.value  # type: ignore[no-any-return]

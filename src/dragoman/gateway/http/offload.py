@@ -48,17 +48,19 @@ async def offload(work: Callable[..., T], *given: Any) -> T:
 class Steps:
     """Takes the steps of one machine, off the loop where they may be long: what begins and ends a large exchange.
 
-    What a piece of an answer makes is as short as the piece is, and is taken at once.
+    What a piece of an answer makes is as short as the piece is, and is taken at once; so is the end of an answer that
+    went out piece by piece.
     """
 
     def __init__(self, size: int) -> None:
         """`size`: bytes of the request."""
-        self._size = size
+        self._size = self._begun = size
         self._flowing = False
 
-    def are_long(self, reply: Any, passed: int = 0) -> bool:
-        """May the step be long that `reply` leads to?  `passed`: so many bytes went by the machine."""
-        self._size += passed
+    def are_long(self, reply: Any, *, told: bool = False) -> bool:
+        """May the step be long that `reply` leads to?  `told`: steps went out, so what was read is dealt with."""
+        if told:
+            self._size = self._begun
         if type(reply) in BYTES:
             self._flowing = bool(reply) and type(reply) is not Last
             self._size += len(reply)
