@@ -95,6 +95,10 @@ class FrozenTools(tuple[Tool, ...]):
     """
 
 
+THEMSELVES: Any = object()
+"""Stands for the tools where what was made of them is they."""
+
+
 class Capacity(NamedTuple):
     """Entries remembered, of those up to a size; None: of any."""
 
@@ -171,8 +175,10 @@ def _of_tools(make: Made) -> Made:
         if found is None:
             if len(made) >= OBJECTS:
                 made.clear()
-            found = made[key] = constants, make(tools, *constants)  # whose identities stay their own
-        return found[1]
+            result = make(tools, *constants)
+            kept = THEMSELVES if result is tools else result  # else they would hold themselves, and never go
+            found = made[key] = constants, kept  # the constants' identities stay their own
+        return tools if found[1] is THEMSELVES else found[1]
 
     return cast("Made", remembering)
 

@@ -1,13 +1,23 @@
-"""A process of our own looks through its objects less often; nobody else's does."""
+"""A process of our own looks through its objects less often, and what it forgets goes without that; nobody else's does."""
 
 from __future__ import annotations
 
 import gc
+import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
+import pytest
+
+from dragoman.effects import Open
 from dragoman.gateway import GatewayConfig, create_app
+from dragoman.io.scripted import Answer, ScriptedPeer
+from dragoman.providers.rows import Tools
+from tests.support.asgi import call
+from tests.support.gateways import PATHS, app
+from tests.support.upstreams import ScriptedReply, answered
 
 SERVED = """
 import gc
@@ -33,3 +43,39 @@ def test_an_application_in_another_process_changes_nothing() -> None:
     before = gc.get_threshold()
     create_app(GatewayConfig())
     assert gc.get_threshold() == before
+
+
+# ── what is forgotten goes at once ───────────────────────────────────────────
+
+WHOLE = "openai_chat"
+def _says_hello(sent: Open) -> Answer:
+    return answered(WHOLE, ScriptedReply(("Hello.",)), json.loads(sent.body))
+
+
+def _with_tools_of_its_own(number: int) -> dict[str, Any]:
+    choice = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
+    schema = {"type": "object", "properties": {f"path{number}": choice}, "required": [f"path{number}"]}
+    rows = [{"name": f"tool_{number}_{n}", "description": "Reads.", "parameters": schema} for n in range(3)]
+    tools = [{"type": "function", "function": row} for row in rows]
+    return {"model": "m", "messages": [{"role": "user", "content": "Hi"}], "tools": tools}
+
+
+def _in_circles(served: Any, numbers: range) -> int:
+    """Objects in circles that these requests leave."""
+    gc.collect()
+    gc.disable()
+    try:
+        for number in numbers:
+            assert call(served, PATHS[WHOLE], _with_tools_of_its_own(number)).status == 200
+        return gc.collect()
+    finally:
+        gc.enable()
+
+
+@pytest.mark.parametrize("tools", [None, Tools.TEXT])
+def test_tools_that_never_come_again_leave_nothing_to_collect(tools: Tools | None) -> None:
+    """Circles of what was forgotten filled a process that met 40,000 sets of tools with half a gigabyte."""
+    served = app(ScriptedPeer(_says_hello), tools=tools, config={"known_bytes": 100_000})
+    _in_circles(served, range(10))
+    count = 150  # more sets than are remembered: what was made of most of them is forgotten
+    assert _in_circles(served, range(1000, 1000 + count)) < count

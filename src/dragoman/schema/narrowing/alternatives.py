@@ -1,7 +1,7 @@
 """Choices and null, in an API's way of offering them.
 
 Knows `anyOf` and `nullable` of one flat schema at a time; nothing of members.  Branches are cut by a function it is
-given.
+given with each node, and does not keep.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ class Choice(NamedTuple):
 class Alternatives:
     """The choices of one node after the other."""
 
-    def __init__(self, rules: SchemaRules, losses: Losses, references: References, cut: Cut) -> None:
-        self._rules, self._losses, self._references, self._cut = rules, losses, references, cut
+    def __init__(self, rules: SchemaRules, losses: Losses, references: References) -> None:
+        self._rules, self._losses, self._references = rules, losses, references
 
-    def of(self, flat: dict[str, Any], path: str, depth: int) -> Choice:
+    def of(self, flat: dict[str, Any], path: str, depth: int, cut: Cut) -> Choice:
         """The choice that `flat` offers."""
         takes, kinds = self._rules.takes("anyOf"), self._rules.kinds
         own, branches = self._apart(flat, path)
-        options = self._options(branches, path, depth)
+        options = _options(branches, path, depth, cut)
         useful = [one for one in options if not is_null(one)]
         null = flat.get("nullable") is True
         if useful and (kinds in (Kinds.NULLABLE, Kinds.NEVER_NULL) or not takes):
@@ -63,12 +63,13 @@ class Alternatives:
         joined = [filled.join(filled.sound(one, path), beside, path) for one in branches if isinstance(one, Mapping)]
         return {key: value for key, value in own.items() if key in ANNOTATIONS}, joined
 
-    def _options(self, branches: Sequence[Any], path: str, depth: int) -> list[dict[str, Any]]:
-        """The different branches, each as the API takes it; a choice among them is laid open."""
-        where = child(path, "anyOf")
-        options: list[dict[str, Any]] = []
-        for index, branch in enumerate(branches):
-            one = self._cut(branch, child(where, index), depth + 1)
-            for each in one["anyOf"] if set(one) == {"anyOf"} else [one]:
-                options += [each] if each not in options else []
-        return options
+
+def _options(branches: Sequence[Any], path: str, depth: int, cut: Cut) -> list[dict[str, Any]]:
+    """The different branches, each as the API takes it; a choice among them is laid open."""
+    where = child(path, "anyOf")
+    options: list[dict[str, Any]] = []
+    for index, branch in enumerate(branches):
+        one = cut(branch, child(where, index), depth + 1)
+        for each in one["anyOf"] if set(one) == {"anyOf"} else [one]:
+            options += [each] if each not in options else []
+    return options

@@ -95,8 +95,8 @@ class _Narrower:
         self._rules = rules
         self.losses = Losses(rules.name)
         self._references = References(self._source, rules, self.losses)
-        self._members = Members(rules, self.losses, self._node)
-        self._alternatives = Alternatives(rules, self.losses, self._references, self._node)
+        self._members = Members(rules, self.losses)
+        self._alternatives = Alternatives(rules, self.losses, self._references)
         self._nodes = 0
 
     # ── the root ─────────────────────────────────────────────────────────────
@@ -170,17 +170,17 @@ class _Narrower:
             return self._alternatives.nullable(made, path) if null else made
         if "anyOf" in flat:
             return self._chosen(flat, path, depth)
-        return self._finished(self._members.of(flat, path, depth), path)
+        return self._finished(self._members.of(flat, path, depth, self._node), path)
 
     def _chosen(self, flat: dict[str, Any], path: str, depth: int) -> dict[str, Any]:
         """A node that offers a choice."""
-        own, options, null = self._alternatives.of(flat, path, depth)
+        own, options, null = self._alternatives.of(flat, path, depth, self._node)
         if not options:
             made = self._made(own, path, depth)
         elif len(options) == 1:
             made = {**options[0], **{key: own[key] for key in ("description",) if key in own}}
         else:
-            made = self._finished({**self._members.of(own, path, depth), "anyOf": options}, path)
+            made = self._finished({**self._members.of(own, path, depth, self._node), "anyOf": options}, path)
         return self._alternatives.nullable(made, path) if null else made
 
     def _finished(self, made: dict[str, Any], path: str) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """The members of a node: which keywords an API takes, what it demands of objects, and hints for the rest.
 
 Knows one flat schema at a time; nothing of references or alternatives.  The schemas inside it are cut by a function it
-is given.
+is given with each node, and does not keep: whose walk it is goes when it ends, without a circle.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ Cut: TypeAlias = Callable[[Any, str, int], dict[str, Any]]
 class Members:
     """The members of one node after the other."""
 
-    def __init__(self, rules: SchemaRules, losses: Losses, cut: Cut) -> None:
-        self._rules, self._losses, self._cut = rules, losses, cut
+    def __init__(self, rules: SchemaRules, losses: Losses) -> None:
+        self._rules, self._losses = rules, losses
 
-    def of(self, flat: dict[str, Any], path: str, depth: int) -> dict[str, Any]:
-        """`flat` as far as the API takes it, the schemas inside it cut in turn; the rest is lost, or hinted at."""
+    def of(self, flat: dict[str, Any], path: str, depth: int, cut: Cut) -> dict[str, Any]:
+        """`flat` as far as the API takes it, the schemas inside it `cut` in turn; the rest is lost, or hinted at."""
         made: dict[str, Any] = {}
         for key, value in self._closed(self._enumerated(flat, path)).items():
             if self._takes_here(key, value, flat):
-                made[key] = self._inside(key, value, child(path, key), depth + 1)
+                made[key] = _inside(key, value, child(path, key), depth + 1, cut)
             else:
                 self._drop(key, value, path)
         hints = [f"{key}: {_short(flat[key])}" for key in self._losses.keywords(path) if key in HINTED and key in flat]
@@ -48,14 +48,6 @@ class Members:
         if "object" in kinds and Must.REQUIRED in musts:
             made.setdefault("required", [])
         return made
-
-    def _inside(self, key: str, value: Any, path: str, depth: int) -> Any:
-        """The value of `key`, cut where it is schemas."""
-        if key in MAPS:
-            return {k: self._cut(v, child(path, k), depth) for k, v in value.items() if v is not False}
-        if key in LISTS:
-            return [self._cut(v, child(path, i), depth) for i, v in enumerate(value)]
-        return self._cut(value, path, depth) if key in SINGLES and isinstance(value, Mapping) else value
 
     # ── keywords ─────────────────────────────────────────────────────────────
 
@@ -141,3 +133,12 @@ class Members:
 def _short(value: Any) -> str:
     text = value if isinstance(value, str) else to_json(value)
     return text if len(text) <= LONGEST_HINT else f"{text[: LONGEST_HINT - 1]}…"
+
+
+def _inside(key: str, value: Any, path: str, depth: int, cut: Cut) -> Any:
+    """The value of `key`, cut where it is schemas."""
+    if key in MAPS:
+        return {k: cut(v, child(path, k), depth) for k, v in value.items() if v is not False}
+    if key in LISTS:
+        return [cut(v, child(path, i), depth) for i, v in enumerate(value)]
+    return cut(value, path, depth) if key in SINGLES and isinstance(value, Mapping) else value
