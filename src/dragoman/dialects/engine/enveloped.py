@@ -23,18 +23,19 @@ DEEPEST = 8
 """Objects and lists around a call."""
 NAME_KEYS = (
     "name", "tool_name", "tool", "function", "function_name", "action", "toolName", "functionName", "recipient_name",
+    "command",
 )
 ARGUMENT_KEYS = (
     "arguments", "args", "parameters", "params", "input", "tool_args", "tool_arguments", "tool_input", "action_input",
 )
 AROUND = frozenset((
-    "command", "commands", "params", "actions", "request",  # agents, JSON-RPC
+    "command", "commands", "ability", "next_action", "params", "actions", "request",  # agents, JSON-RPC
     "tool", "tools_call", "tool_call", "tool_calls", "tool_use", "tool_uses", "calls", "function", "function_call",
     "function_calls", "functionCall", "toolCall", "toolCalls", "toolUse", "invoke",
     "choices", "message", "content", "output", "candidates", "parts",  # answers of wires
 ))  # fmt: skip
 """Keys under which a call may stand."""
-PROTOCOL = frozenset({"thought", "thoughts", "action", "final"})
+PROTOCOL = frozenset({"action", "final"})
 """Keys of the JSON protocol (seed document 004): what is written in it is asked for again, in words of its own."""
 BEGINS = late(r"(?:\A|\n)[ \t]*(?P<fence>(?:`{3}|~{3})[\w-]*[ \t]*\n\s*)?(?=[{\[])")
 ENDS = late(r"\s*(?:(?:`{3}|~{3})\s*)?\Z")
