@@ -23,6 +23,7 @@ from ..judge.boxes import MAX_SPAN, closes
 from ..judge.declared import Declared
 from ..judge.quotation import Context
 from .enveloped import enveloped
+from .plain_input import SAID, plain_input
 
 MOST = 16
 """Places that are read."""
@@ -75,14 +76,31 @@ def overlooked(
     Nothing in one of the `calls` that stand in the text is one (judge-rules.md D).
     """
     names = tools.written
-    if ("{" not in text and "<" not in text) or (len(names) <= FEW and not any(name in text for name in names)):
+    if not any(sign in text for sign in ("{", "<", SAID)):
+        return
+    if len(names) <= FEW and not any(name in text for name in names):
         return
     taken, some = _places(text, calls), False
     for found in _marked(text, tools, read, context, taken):
         some = True
         yield found
     if not some and text.rstrip()[-1:] in VALUE_ENDS:
-        yield from _in_value(text, tools, context, taken)
+        for found in _in_value(text, tools, context, taken):
+            some = True
+            yield found
+    if not some and SAID in text:
+        yield from _plain(text, tools, context, taken)
+
+
+def _plain(text: str, tools: Declared, context: Context | None, taken: list[tuple[int, int]]) -> Iterator[Overlooked]:
+    """The call with which the text ends whose argument is plain text."""
+    found = plain_input(text, lambda written: tools[name] if (name := tools.exact(written)) else None)
+    if found is None or any(start < found.end and found.start < end for start, end in taken):
+        return
+    context = context or Context()
+    context.add(text[: found.start])
+    if not _is_quoted(text, found.start, found.end, context) and _fits(found.arguments, tools[found.name]):
+        yield Overlooked(found.start, found.end, found.name, found.arguments, inside=False)
 
 
 def _in_value(
