@@ -203,7 +203,8 @@ class Silence:
         """What has come is not late, however long nobody asked for it."""
 
     def end(self) -> None:
-        """Nothing is waited for any more."""
+        """Nothing is waited for any more; what is waited for holds this, in a circle."""
+        self.content = None
         handle, self._handle = self._handle, None
         if handle is not None:
             handle.cancel()
