@@ -35,7 +35,7 @@ AROUND = frozenset((
     "choices", "message", "content", "output", "candidates", "parts",  # answers of wires
 ))  # fmt: skip
 """Keys under which a call may stand."""
-PROTOCOL = frozenset({"action", "final"})
+PROTOCOL = frozenset({"thought", "thoughts", "action", "final"})
 """Keys of the JSON protocol (seed document 004): what is written in it is asked for again, in words of its own."""
 BEGINS = late(r"(?:\A|\n)[ \t]*(?P<fence>(?:`{3}|~{3})[\w-]*[ \t]*\n\s*)?(?=[{\[])")
 ENDS = late(r"\s*(?:(?:`{3}|~{3})\s*)?\Z")
