@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..spec import Dialect, JsonArgs, Place, Route, Segments, Span, TaggedArgs, Typing, span
+from ..spec import Dialect, JsonArgs, Route, Segments, Span, TaggedArgs, Typing, span
 
 HARMONY_SEGMENTS = Segments(
     open=("<|start|>assistant", "<|start|>", "<|channel|>"),
@@ -73,13 +73,12 @@ MUSE = Dialect(
 HARMONY_TEXT = Dialect(
     name="harmony_text",
     aliases=("harmony",),
-    place=Place.LINE,
     call=span(
         ("assistantcommentary to=functions.", "commentary to=functions.", "assistantanalysis to=functions.",
-         "analysis to=functions.", "assistant to=functions.")
+         "analysis to=functions.", "assistant to=functions.", "to=functions.")
     ),
     tool=span("", "{"),
-    tool_re=r"(?P<name>[^\s<{]+?)\s*(?:<\|channel\|>)?(?:commentary)?\s*(?:<\|constrain\|>)?(?:json)?\s*(?:<\|message\|>)?",
+    tool_re=r"(?P<name>[^\s<{]+?)\s*(?:<\|channel\|>)?(?:commentary)?\s*(?:<\|constrain\|>)?(?:json|(?<=\s)code)?\s*(?:<\|message\|>)?",
     tool_form="{name} json",
     between=("",),
     args=JsonArgs(),
