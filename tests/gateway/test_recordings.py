@@ -487,7 +487,7 @@ def test_what_runs_at_once_is_bounded_too_and_keeps_its_verdicts(tmp_path: Path)
 
 def test_recordings_of_the_form_before_are_shown_as_they_were(where: str) -> None:
     before = [json.loads(line) for line in (Path(__file__).parent / "recordings_of_form_2.jsonl").read_text().splitlines()]
-    with storing(where) as recorder:
+    with storing(where, days=0) as recorder:
         for each in before:
             stored = StoredRow(**each["row"])
             recorder.store.write([stored], [(stored.day, digest, body) for digest, body in each["apart"].items()])
