@@ -22,7 +22,7 @@ from ..providers.route import Route
 from ..providers.spec import Tools
 from ..records import dataclass, replace
 from ..turn.capabilities import Capabilities, Refusals
-from ..turn.machine import turn
+from ..turn.machine import First, turn
 from ..turn.question import asked_about
 from ..types import Issue, IssueKind, Request, Response
 from .balance import Spread, Ticket
@@ -110,17 +110,19 @@ def chain(
     answered: Answered | None = None,
     spread: Spread | None = None,
     note: Note | None = None,
+    first: First | None = None,
 ) -> Machine[Response]:
     """Ask `routes` in order; yields the steps of this module and the events of the answer, returns it whole.
 
     `answered` is told which of them gave it, and what; `spread` puts those that do not rest into another order; steps
     that `note` takes, which is told of all that are no events, are not yielded.
+    `first` is an attempt at the only route that was made before: its step is known, and what came of it goes on here.
     Raises ProviderError (`ChainError` where several routes failed), also after events; UsageError for no routes, or for
     one that cannot be asked.
     """
     if not routes:
         raise UsageError(NO_ROUTES)
-    attempts = _Attempts(request, health or Health(), learned or Capabilities(), rules, spread, note, answered)
+    attempts = _Attempts(request, health or Health(), learned or Capabilities(), rules, spread, note, answered, first)
     if health is None and len(routes) == 1:  # what it did before is not known, and nowhere else can be asked
         return attempts.only(routes[0])
     return attempts.in_order(routes)
@@ -132,22 +134,24 @@ def chaining(
     learned: Capabilities | None = None,
     rules: Rules = Rules(),  # noqa: B008
     spread: Spread | None = None,
+    *,
+    first: First | None = None,
 ) -> Callable[..., Machine[Response]]:
     """`chain` for one conversation: a question about an answer is put to the route that gave it, and to no other.
 
-    Nobody else can say whether a call in it was meant.
+    Nobody else can say whether a call in it was meant.  `first` is an attempt that was made before (`chain`).
     """
-    return _Chaining(routes, health, learned, rules, spread).ask
+    return _Chaining(routes, health, learned, rules, spread, first).ask
 
 
 class _Chaining:
-    __slots__ = ("_how", "_last", "_routes", "_spread")
+    __slots__ = ("_first", "_how", "_last", "_routes", "_spread")
 
-    def __init__(
+    def __init__(  # noqa: PLR0917
         self, routes: Sequence[Route], health: Health | None, learned: Capabilities | None, rules: Rules,
-        spread: Spread | None,
+        spread: Spread | None, first: First | None,
     ) -> None:  # fmt: skip
-        self._routes, self._how, self._spread = routes, (health, learned, rules), spread
+        self._routes, self._how, self._spread, self._first = routes, (health, learned, rules), spread, first
         self._last: Route | None = None
 
     def ask(self, request: Request, note: Note | None = None, answered: Answered | None = None) -> Machine[Response]:
@@ -159,25 +163,27 @@ class _Chaining:
             if answered is not None:
                 answered(route, response)
 
-        return chain(request, to, *self._how, answered=told, spread=self._spread, note=note)
+        first, self._first = self._first, None
+        return chain(request, to, *self._how, answered=told, spread=self._spread, note=note, first=first)
 
 
 class _Attempts:
     """The attempts at one request."""
 
     __slots__ = (
-        "_answered", "_began", "_failures", "_health", "_is_alone", "_is_only", "_last", "_learned", "_note_step",
-        "_places", "_request", "_rules", "_spread", "issues",
+        "_answered", "_began", "_failures", "_first", "_health", "_is_alone", "_is_only", "_last", "_learned",
+        "_note_step", "_places", "_request", "_rules", "_spread", "issues",
     )  # fmt: skip
 
     def __init__(  # noqa: PLR0917
         self, request: Request, health: Health, learned: Capabilities, rules: Rules, spread: Spread | None = None,
-        note: Note | None = None, answered: Answered | None = None,
+        note: Note | None = None, answered: Answered | None = None, first: First | None = None,
     ) -> None:  # fmt: skip
         self._request, self._health, self._learned, self._rules = request, health, learned, rules
         self._spread, self._note_step, self._answered = spread, note or _not_noted, answered
         self._failures: list[RouteFailed] = []
         self._places: list[Place] = []
+        self._first = first
         self._last: Route
         self._began = 0.0  # when this route was first asked
         self._is_alone = self._is_only = False  # can nobody be asked after it, and could nobody before?
@@ -280,10 +286,11 @@ class _Attempts:
 
     def _attempt(self, number: int) -> Machine[Any]:
         """The `number`-th attempt at this route, and what follows from it."""
-        noted = self._noted(RouteAsked(self._places[-1], number))
+        first, self._first = self._first, None
+        noted = () if first is not None else self._noted(RouteAsked(self._places[-1], number))
         relayed = _RelayedTurn(self._note_step, whole=not self._request.stream)
         asked = relay(
-            turn(self._request, self._last, self._learned),
+            turn(self._request, self._last, self._learned, first),
             on_step=relayed.pass_on,
             at_once=None if self._request.stream else relayed.wait,
             then=partial(self._ended, relayed),

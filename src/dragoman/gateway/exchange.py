@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from ..codecs.crossing.answers import AnswerCrossing, crossing_of
@@ -21,7 +22,7 @@ from ..codecs.typed.hosted import asked, demanded, without
 from ..effects import Machine, NewId, Now, Sleep, relay
 from ..errors import CodecError, DragomanError, ProviderError, without_frames
 from ..events import EVENTS, IssueReported
-from ..fallback import Balancer, Health, Spread, chaining
+from ..fallback import Balancer, Health, Spread, chaining, place
 from ..jsontext import to_json
 from ..providers.route import Route
 from ..records import dataclass, replace
@@ -29,10 +30,12 @@ from ..server_tools.machine import with_tools
 from ..server_tools.memory import Memory
 from ..turn.asking import asking
 from ..turn.capabilities import Capabilities
+from ..turn.machine import First
 from ..turn.plan import runs_hosted
 from ..turn.reask import Ask, Budget, reask
 from ..turn.seals import Sealer, opened
 from ..turn.several import one_choice
+from ..turn.straight import straight
 from ..types import NOTHING, Issue, IssueKind, JsonObject, Message, Request, Response
 from .attached import ALONE, Attached, not_ready, offering, taken
 from .config.model import Access, GatewayConfig
@@ -192,12 +195,32 @@ class Exchange:
             if attached is not ALONE:
                 self._renamed = taken(request, attached)
                 request = self._for_one(offering(request, attached.offered), attached)
-            budget = Budget(self._config.reasks)
-            sure = asking(self._ask_of(request.model, routes), budget)
-            ask = self._with_tools(sure, attached, demand)
-            steps = reask(request, ask, budget, whole_calls=self._whole_calls, quiet=not request.stream)
+            if request.stream or attached is not ALONE or len(routes) > 1 or not self._config.rules.text_tools:
+                steps = self._made_good(request, routes, attached, demand)
+            else:
+                steps = self._straight(request, routes)
         self._streams = request.stream
         return self._stream(steps, request, stamp) if request.stream else self._whole(steps, request, stamp)
+
+    def _straight(self, request: Request, routes: Sequence[Route]) -> Machine[Response]:
+        """A whole answer of the only route, by no more machines than it needs."""
+        route, record = routes[0], self._record
+        began = partial(record.ask, place(route, request.model), request)
+        found = yield from straight(request, route, self._learned(), began)
+        if isinstance(found, Response):
+            record.answered(found)
+            return found
+        return (yield from self._made_good(request, routes, first=found))
+
+    def _made_good(
+        self, request: Request, routes: Sequence[Route], attached: Attached = ALONE, demand: str = "",
+        first: First | None = None,
+    ) -> Machine[Response]:  # fmt: skip
+        """The answer, asked for until it is good; `first` is an attempt that was made before."""
+        budget = Budget(self._config.reasks)
+        sure = asking(self._ask_of(request.model, routes, first), budget)
+        ask = self._with_tools(sure, attached, demand)
+        return reask(request, ask, budget, whole_calls=self._whole_calls, quiet=not request.stream)
 
     def _for_one(self, request: Request, attached: Attached) -> Request:
         """`request`, for one answer where server tools run between answers: one conversation goes on from there."""
@@ -238,13 +261,17 @@ class Exchange:
             self._options.access.check(model)
         return self._config.routes(model)
 
-    def _ask_of(self, model: str, routes: Sequence[Route]) -> Ask:
+    def _learned(self) -> Capabilities:
+        """What was learnt about models, for this client."""
+        learned = self._services.learned
+        return learned.of(self._record.key) if learned is not None else Capabilities()
+
+    def _ask_of(self, model: str, routes: Sequence[Route], first: First | None = None) -> Ask:
         """A chain of them.  Of a route that stands alone no health is kept: it is asked whatever it did before."""
-        services = self._services
-        learned = services.learned.of(self._record.key) if services.learned is not None else None
+        services, learned = self._services, self._learned()
         health = services.health if len(routes) > 1 else None
         spread = self._spread(model) if len(routes) > 1 else None
-        return self._record.watch(chaining(routes, health, learned, self._config.rules, spread))
+        return self._record.watch(chaining(routes, health, learned, self._config.rules, spread, first=first))
 
     def _spread(self, model: str) -> Spread | None:
         """How the routes of `model` share its requests; None where they are asked in order."""

@@ -101,8 +101,8 @@ class AnswerStream:
             self._end_course()
         read = True
         if type(events) is Replayed and self._assembler is None:
-            if self._passing.holds(events.response):
-                return self._as_it_is(events.response), None
+            if self.passes(events):
+                return self.as_it_is(), None
             read = not self._passing.says_nothing(events.response)
         came: list[Event] = []
         failed = None
@@ -149,12 +149,17 @@ class AnswerStream:
         if course is not None and self._assembler is not None:
             self._assembler.extend(course.end())
 
-    def _as_it_is(self, response: Response) -> list[Event]:
-        """The events of a whole answer of which nothing is to be made."""
+    def passes(self, events: Iterable[Event]) -> bool:
+        """Take a whole answer of which nothing is to be made; False for any other, which is not taken."""
+        if type(events) is not Replayed or self._assembler is not None or not self._passing.holds(events.response):
+            return False
         self.begun = self.spoke = True
-        events, noticed = list(replay(response)), self._noticed
-        self._whole = replace(response, issues=noticed) if noticed else response
-        return [*map(IssueReported, noticed), *events] if noticed else events
+        self._whole = events.response
+        return True
+
+    def as_it_is(self) -> list[Event]:
+        """The events of the answer that passed; none where it did not."""
+        return [*map(IssueReported, self._noticed), *replay(self._whole)] if self._whole is not None else []
 
     def held(self) -> int:
         """Bytes that its parts and issues cost beside their characters, in steps of `COUNTED`."""
@@ -162,8 +167,10 @@ class AnswerStream:
 
     def response(self) -> Response:
         """The events that went out, as a response."""
+        if self._whole is not None:
+            return replace(self._whole, issues=self._noticed) if self._noticed else self._whole
         self._end_course()
-        return self._whole or (self._assembler or Assembler()).response()
+        return (self._assembler or Assembler()).response()
 
 
 def salvaged(written: str, ids: Ids) -> list[Event]:

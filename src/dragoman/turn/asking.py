@@ -101,7 +101,7 @@ class _Asking:
 
     def pass_on(self, steps: list[Any]) -> list[Any] | None:
         """The steps as they are, where they are nothing but events and none is in doubt."""
-        if self._held or not EVENTS.issuperset(map(type, steps)) or any(map(_is_doubtful, steps)):
+        if self._held or not EVENTS.issuperset(map(type, steps)) or any(map(is_doubtful, steps)):
             return None
         self._calls += sum([type(step) is CallStarted for step in steps])
         self._passed += steps
@@ -115,7 +115,7 @@ class _Asking:
         if type(step) not in EVENTS:
             return (step,)
         self._calls += isinstance(step, CallStarted)
-        if not self._held and not (_is_doubtful(step) and (self._budget.left > 0 or self._is_protocol(step))):
+        if not self._held and not (is_doubtful(step) and (self._budget.left > 0 or self._is_protocol(step))):
             self._passed.append(step)
             return (step,)
         self._held.append(step)
@@ -213,7 +213,8 @@ def _asked(request: Request, response: Response, about: Message) -> Request:
     return replace(one_choice(request), messages=(*request.messages, *turns))
 
 
-def _is_doubtful(event: Any) -> bool:
+def is_doubtful(event: Any) -> bool:
+    """Does it say that something stands in doubt, or is it that?"""
     return type(event) is CallDoubted or (type(event) is TextDelta and event.doubt > 0)
 
 

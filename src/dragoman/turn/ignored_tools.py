@@ -76,14 +76,23 @@ NAMED = "asked for them, it knew them"
 UNCLEAR = "asked for them, it gave no answer that says anything; it is left in peace for an hour"
 
 
-def heeded(request: Request, route: Route, learned: Capabilities, ask: AskOn) -> Machine[Response]:
-    """`ask` on `route`, its tools in text where it ignores them; yields the events of one answer, returns it whole."""
-    if not _is_watched(request, route, learned):
+def heeded(
+    request: Request, route: Route, learned: Capabilities, ask: AskOn, finding: Finding | None
+) -> Machine[Response]:
+    """`ask` on `route`, its tools in text where it ignores them; yields the events of one answer, returns it whole.
+
+    `finding` is what was found out before (`watching`).
+    """
+    if finding is None:
         return ask(request, route, ())
-    finding = learned.support.of(route.root(), request.model)
     if finding.until:
         return _until(finding, request, route, learned, ask)
     return _heeding(finding, request, route, learned, ask)
+
+
+def watching(request: Request, route: Route, learned: Capabilities) -> Finding | None:
+    """What was found out of whether the tools are read there; None where nobody need look."""
+    return learned.support.of(route.root(), request.model) if _is_watched(request, route, learned) else None
 
 
 def _until(finding: Finding, request: Request, route: Route, learned: Capabilities, ask: AskOn) -> Machine[Response]:
@@ -143,7 +152,7 @@ class _Watched:
 
     def ended(self, first: Response) -> Response | Machine[Response]:
         """The answer, with what follows from it."""
-        if any(call.report is None or call.report.tier is Tier.NATIVE for call in first.calls):
+        if _calls_natively(first):
             self._note(Finding(Support.READ))
         doubt = _doubt(self._request, first)
         if not doubt:
@@ -291,6 +300,16 @@ def _tested(how: str) -> Issue:
 
 
 # ── what an answer gives away ────────────────────────────────────────────────
+
+
+def stands(request: Request, answer: Response, finding: Finding) -> bool:
+    """Does the answer go out as it came, without anything to learn from it?"""
+    return finding.support in _LEFT_ALONE or not (_calls_natively(answer) or _doubt(request, answer))
+
+
+def _calls_natively(answer: Response) -> bool:
+    """Does it show that the tools were read?"""
+    return any(call.report is None or call.report.tier is Tier.NATIVE for call in answer.calls)
 
 
 def _doubt(request: Request, answer: Response) -> str:

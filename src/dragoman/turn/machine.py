@@ -1,9 +1,9 @@
 """One request and its answer: a machine that asks a provider and emits what the model really said.
 
 Repair the history → plan (`plan.py`) → send (`send.py`) → read and decode (`response_reader.py`) → handle each event
-(`answer.py`).  Performs nothing (`effects.py`), runs no tool, retries nothing but what a weaker request gets around: a
-refusal of tools, of their schemas, of a constraint, or of a demand on the answer (`rejections.py`), and tools that a
-backend ignores in silence (`ignored_tools.py`).
+(`answer.py`); all but the first is one attempt (`attempt.py`).  Performs nothing (`effects.py`), runs no tool, retries
+nothing but what a weaker request gets around: a refusal of tools, of their schemas, of a constraint, or of a demand on
+the answer (`rejections.py`), and tools that a backend ignores in silence (`ignored_tools.py`).
 Contract: yields events as soon as they are certain, returns the `Response` they fold to; a peer's failure is a
 `ProviderError` without secrets; nothing is ever emitted from two attempts, but for calls that a model made once it was
 told of the tools which its backend had kept from it.
@@ -15,78 +15,103 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any
+from typing import NamedTuple
 
-from ..codecs.shared.spec import Ids
 from ..conversation.cache_markers import in_order
 from ..conversation.history import repair
 from ..conversation.known import known_again
-from ..effects import Last, Machine, NewId, Read, Taken
+from ..effects import Machine
 from ..errors import ProviderError, UsageError
 from ..jsontext import to_json
 from ..memo import TOOLS, FrozenTools, frozen, memoize
-from ..providers.authorize import Tokens
 from ..providers.route import Route
-from ..providers.spec import Tools
 from ..schema.definitions import tools as as_tools
 from ..schema.narrowing.narrow import narrow
 from ..schema.validation import check_schema
-from ..types import Issue, IssueKind, JsonObject, Request, Response, Tool
-from .answer import AnswerStream, Mint, salvaged
+from ..types import Issue, IssueKind, JsonObject, Message, Request, Response, Tool
+from .answer import AnswerStream, salvaged
+from .attempt import Attempt, planning, read
 from .capabilities import Capabilities
-from .compiled import compiled
-from .ignored_tools import heeded
-from .plan import Plan
+from .ignored_tools import heeded, watching
 from .question import agreed_to, asked_about, habits
 from .rejections import refused_by, refused_generation
-from .response_reader import AnswerSource
-from .send import send, without_secrets
+from .send import without_secrets
+from .tool_support import Finding
 
-NONCE_LENGTH = 8
 UNAUTHORISED = 401
 MOST_REFUSALS = 7
 """How often one request is made weaker: without the schemas, native tools and constraint that the model refuses, with
 a weaker tool choice, twice, and with a weaker form of the answer, twice."""
 
 
-def turn(request: Request, route: Route, learned: Capabilities | None = None) -> Machine[Response]:
+class First(NamedTuple):
+    """A first attempt that was made before its machine: `asked` is the conversation as its client has it.
+
+    `request` and `issues` are what was asked, `finding` what was known of whether its tools are read (None: nobody need
+    look), `attempt` what came of it (None: it could not be planned, and is yet to be made).
+    """
+
+    asked: Sequence[Message]
+    request: Request
+    issues: tuple[Issue, ...]
+    finding: Finding | None
+    attempt: Attempt | None = None
+
+
+def turn(
+    request: Request, route: Route, learned: Capabilities | None = None, first: First | None = None
+) -> Machine[Response]:
     """Ask `route` what `request` asks; yields the events of the answer, returns it whole.
 
+    `first`: where the first attempt was made before; what it came to goes on from here.
     Raises ProviderError (also after events), and UsageError for a route or request that cannot be asked.
     """
     learned = learned or Capabilities()
-    asked = known_again(request.messages)
-    filled = asked if learned.reasoning.is_empty() else (yield from learned.reasoning.refill(asked, learned.owner))
-    repaired = repair(filled)
-    tools, unsound = sound_tools(request.tools)
-    request = request.with_model(route.model or request.model, repaired.messages, tools)
-    issues = (*route.issues, *unsound, *repaired.issues)
+    begun = first or (yield from begin(request, route, learned))
+    asked, request, issues, finding, made = begun
+    del begun, first  # a stream may be open for long
 
     def ask(asked: Request, to: Route, told: Sequence[Issue]) -> Machine[Response]:
-        noticed = (*issues, *told) if asked is request else told
-        return _ask(asked, to, learned, noticed, MOST_REFUSALS)
+        nonlocal made
+        attempt, made = made, None
+        noticed = (*issues, *told) if asked is request else tuple(told)
+        return _ask(asked, to, learned, noticed, MOST_REFUSALS, attempt)
 
-    response = yield from heeded(request, route, learned, ask)
+    response = yield from heeded(request, route, learned, ask, finding)
     if about := asked_about(request):
         learned.confirm(route, request.model, habits(about, response, agreed=agreed_to(request)))
     yield from learned.reasoning.remember(asked, response.message, learned.owner)
     return response
 
 
-def _ask(
-    request: Request, route: Route, learned: Capabilities, issues: Sequence[Issue], left: int
-) -> Machine[Response]:
-    """One attempt; where it is refused for what the next one, by what is learnt, goes without, up to `left` more."""
-    base: str = yield NewId("call_")
-    nonce: str = (yield NewId())[:NONCE_LENGTH] if route.nonce else ""
-    plan = _planned(request, route, learned, nonce)
+def begin(request: Request, route: Route, learned: Capabilities) -> Machine[First]:
+    """A request as it is asked on `route`, before anybody was.  Raises as `turn` does."""
+    asked = known_again(request.messages)
+    filled = asked if learned.reasoning.is_empty() else (yield from learned.reasoning.refill(asked, learned.owner))
+    repaired = repair(filled)
+    tools, unsound = sound_tools(request.tools)
+    request = request.with_model(route.model or request.model, repaired.messages, tools)
+    issues = (*route.issues, *unsound, *repaired.issues)
+    return First(asked, request, issues, watching(request, route, learned))
 
-    def mint(letter: str) -> Ids:
-        return f"{base}{letter}{{}}".format
 
-    answer = AnswerStream((*issues, *plan.issues), plan, mint)
+def _ask(  # noqa: PLR0917
+    request: Request, route: Route, learned: Capabilities, issues: tuple[Issue, ...], left: int,
+    made: Attempt | None = None,
+) -> Machine[Response]:  # fmt: skip
+    """One attempt; where it is refused for what the next one, by what is learnt, goes without, up to `left` more.
+
+    `made`: the one that was made before.
+    """
+    if made is None:
+        plan, mint = yield from planning(request, route, learned)
+        answer = AnswerStream((*issues, *plan.issues), plan, mint)
+        reading = read(plan, mint, answer, learned.tokens)
+    else:
+        plan, mint, answer, reading = made.plan, made.mint, made.answer, made.again()
+        del made
     try:
-        yield from _read(plan, mint, answer, learned.tokens)
+        yield from reading
         return answer.response()
     except ProviderError as error:
         if error.status == UNAUTHORISED:
@@ -98,62 +123,10 @@ def _ask(
         elif not written:
             raise without_secrets(error, route) from error.__cause__
     if refused:
-        del plan, answer
+        del plan, answer, reading
         return (yield from _ask(request, route, learned, issues, left - 1))
     yield from answer.take(salvaged(written, mint("n")))
     return answer.response()
-
-
-def _planned(request: Request, route: Route, learned: Capabilities, nonce: str) -> Plan:
-    """The plan, by what was learnt about the model; tools go in text where it takes no others."""
-    refused, mode = learned.refused(route, request.model), route.mode
-    text = mode is Tools.TEXT or (mode is Tools.BOTH and refused.tools)
-    known = learned.confirmed(route, request.model) if request.tools else frozenset[str]()
-    return compiled(request, route, text=text, nonce=nonce if text else "", refused=refused, habits=known)
-
-
-def _read(plan: Plan, mint: Mint, answer: AnswerStream, tokens: Tokens) -> Machine[None]:
-    """The answer, as its bytes come."""
-    source = yield from send(plan, mint("n"), tokens)
-    take = _Taking(source, answer)
-    try:
-        while reply := (yield Read(source.patience(), take, source.held() + answer.held())):
-            taken = reply if type(reply) is Taken else take(reply)
-            if taken.steps:
-                yield taken.steps
-            if taken.error is not None:
-                raise taken.error
-            if type(reply) is Last:
-                break
-            del reply, taken  # a stream may wait for long
-        yield from answer.take(source.close())
-    finally:
-        source.release()
-
-
-class _Taking:
-    """Handles the bytes of an answer where they are read."""
-
-    __slots__ = ("_answer", "_source")
-
-    def __init__(self, source: AnswerSource, answer: AnswerStream) -> None:
-        self._source, self._answer = source, answer
-
-    def __call__(self, data: bytes) -> Taken:
-        """What comes of them."""
-        events, error = self._answer.take_all(self._source.feed(data))
-        return Taken(events, error, self._source.is_open)
-
-    def more(self, data: bytes, kind: Any) -> str | Taken:
-        """The same; where that is one more event of this kind of delta, or none, its text alone."""
-        found = self._source.more(data)
-        if found is None:
-            return self(data)
-        came, text = found
-        if not text:
-            return text
-        made = self._answer.more(text, came, kind)
-        return made if isinstance(made, str) else Taken(made, None, self._source.is_open)
 
 
 # ── tools as they were given ─────────────────────────────────────────────────

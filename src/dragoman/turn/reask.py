@@ -141,6 +141,26 @@ def loses_a_call(issue: Issue) -> bool:
     return issue.kind in LOST and bool(issue.name or issue.raw or issue.call_id or issue.correction)
 
 
+def good_as_it_is(
+    request: Request, response: Response, constraint: AnswerConstraint | None = None
+) -> Response | None:
+    """The first answer to `request` as it goes out where nothing is wrong with it; None where it is to be composed.
+
+    What would be composed is the same: its calls stand last as they are, and it ends for what it says.
+    """
+    calls, demands = response.calls, constraint or AnswerConstraint(request)
+    beside = response.issues or response.doubtful or response.stop is None
+    if beside or demands.demands_form or demands.demands_call or (calls and demands.forbids_calls):
+        return None
+    if not calls:
+        return None if _is_empty(request, response) else _ending(response, calls)
+    if len(calls) > 1 and (request.parallel is False or len({call.id for call in calls}) < len(calls)):
+        return None
+    if response.message.parts[-len(calls) :] != calls or not all(map(_is_written, calls)):
+        return None
+    return _ending(response, calls) if all(map(is_, map(demands.check, calls), calls)) else None
+
+
 def _is_excused(request: Request, response: Response) -> bool:
     """Did the answer end for a reason that leaves nothing to ask again, or where the client wanted it to?"""
     own_limit = response.stop is Stop.LENGTH and _reached(request.sampling.max_tokens, response)
@@ -270,21 +290,8 @@ class GoodAnswer(AnswerComposer):
             self.stream(event)
 
     def is_good(self, response: Response) -> Response | None:
-        """The first answer as it goes out where nothing is wrong with it; None where it is to be composed.
-
-        What would be composed is the same: its calls stand last as they are, and it ends for what it says.
-        """
-        calls, demands = response.calls, self._constraint
-        beside = response.issues or response.doubtful or response.stop is None
-        if beside or demands.demands_form or demands.demands_call or (calls and demands.forbids_calls):
-            return None
-        if not calls:
-            return None if _is_empty(self._request, response) else _ending(response, calls)
-        if len(calls) > 1 and (self._request.parallel is False or len({call.id for call in calls}) < len(calls)):
-            return None
-        if response.message.parts[-len(calls) :] != calls or not all(map(_is_written, calls)):
-            return None
-        return _ending(response, calls) if all(map(is_, map(demands.check, calls), calls)) else None
+        """The first answer as it goes out where nothing is wrong with it; None where it is to be composed."""
+        return good_as_it_is(self._request, response, self._constraint)
 
     def note_end(self, event: Ended) -> list[Event]:
         """Keep what the first answer's end holds besides."""

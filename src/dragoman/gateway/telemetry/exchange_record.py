@@ -277,8 +277,8 @@ class ExchangeRecord:
             return False
         return True
 
-    def ask(self, place: Place, request: Request, operation: str) -> None:
-        """A place is asked for something that is no chat."""
+    def ask(self, place: Place, request: Request, operation: str = "chat") -> None:
+        """A place is asked, by nobody who notes it as a step."""
         self._begin(UpstreamAttempt(place, request, operation=operation))
 
     def answered(self, response: Response | None, failure: ProviderError | None = None) -> None:
