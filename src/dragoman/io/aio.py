@@ -12,7 +12,7 @@ import asyncio
 import contextlib
 import time
 import urllib.request
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from types import TracebackType
 from typing import Any
@@ -24,7 +24,7 @@ from ..effects import Cancelled, Close, Effect, Invoke, Last, NewId, Now, Open, 
 from ..errors import ErrorCode, ErrorKind, ProviderError, UsageError
 from ..memo import per_object
 from .cancel import Cancel
-from .direct import Answer, Direct, Headers
+from .direct import Answer, Direct
 from .execution import UNCANCELLABLE, Attend, Begin, ToolObserver
 from .failures import (
     BROKEN,
@@ -127,7 +127,7 @@ class AsyncPool:
     ) -> None:
         await self.aclose()
 
-    async def send(self, effect: Open) -> tuple[int, Headers, Answer]:
+    async def send(self, effect: Open) -> tuple[int, Mapping[str, str], Answer]:
         """Status and headers of the answer; its body is still to be read."""
         session, direct = self._open()
         proxy = self._proxy(effect.url) if self._proxies else None
@@ -223,7 +223,9 @@ class AsyncPerformer:
         except Exception as error:
             raise provider_error(error, self._url, FAILURES) or error from error
         status, headers, self._answer = sent
-        return Opened(status, {name.lower(): value for name, value in headers.items()})
+        if type(headers) is not dict:  # of an answer that was taken whole they stand by such names
+            headers = {name.lower(): value for name, value in headers.items()}
+        return Opened(status, headers)
 
     async def _read(self) -> bytes:
         if self._answer is None:

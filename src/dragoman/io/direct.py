@@ -2,7 +2,8 @@
 
 A session builds a request, a writer, a task that writes and an answer anew each time: half of what asking costs.  What
 depends on the address and the headers alone is built once here, by aiohttp itself; its connector gives connections, and
-its parser reads what comes back.  Knows aiohttp by its public names; nothing of effects or proxies.
+its parser reads what comes back, but for what is short and plain (`short_answers.py`).  Knows aiohttp by its public
+names; nothing of effects or proxies.
 Contract: the same bytes go out, and the same errors are raised, as by a session that follows no redirect and keeps no
 cookie; what it cannot send so is no `Target`.  A connection goes back once its answer has ended; else it ends.
 """
@@ -12,15 +13,16 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import Any, NamedTuple, Protocol
 from weakref import WeakSet
 
 import aiohttp
 from aiohttp.http import HttpProcessingError
-from multidict import CIMultiDict, CIMultiDictProxy
+from multidict import CIMultiDict
 from yarl import URL
 
 from ..memo import Recent
+from .short_answers import Short, ShortAnswers
 
 TARGETS = 64
 """Addresses with their headers that are remembered."""
@@ -31,13 +33,12 @@ FRAMING = frozenset({"connection", "content-length", "expect", "transfer-encodin
 IS_KNOWN = aiohttp.__version__.partition(".")[0] == "3"
 """Is it the library whose connections are known here?"""
 LENGTH = "Content-Length"
+STREAMS = ("text/event-stream", "application/x-ndjson", "application/vnd.amazon.eventstream")
+"""What is accepted where an answer in pieces is asked for."""
 BROKEN = (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError)
 """How a connection breaks that its peer has ended."""
 MOST_KEPT = 4
 """Kept connections that one body is posted over; a peer that ended one may have ended all of them."""
-
-
-Headers: TypeAlias = CIMultiDictProxy[str]
 
 
 class Content(Protocol):
@@ -71,10 +72,14 @@ class _Asked(aiohttp.ClientRequest):
 
 
 class Target(NamedTuple):
-    """Where a body goes, by the request as which the connector knows it; `head` ends where the body's length stands."""
+    """Where a body goes, by the request as which the connector knows it; `head` ends where the body's length stands.
+
+    `streams`: is an answer in pieces asked for?
+    """
 
     request: aiohttp.ClientRequest
     head: bytes
+    streams: bool
 
 
 class Direct:
@@ -111,9 +116,12 @@ class Direct:
         lines += [f"{name}: {value}" for name, value in request.headers.items() if name.lower() not in FRAMING]
         if any(not BREAKS.isdisjoint(line) for line in lines):
             return None
-        return Target(request, "\r\n".join((*lines, f"{LENGTH}: ")).encode())
+        streams = sent.get("accept", "").startswith(STREAMS)
+        return Target(request, "\r\n".join((*lines, f"{LENGTH}: ")).encode(), streams)
 
-    async def post(self, target: Target, body: bytes, timeouts: aiohttp.ClientTimeout) -> tuple[int, Headers, Posted]:
+    async def post(
+        self, target: Target, body: bytes, timeouts: aiohttp.ClientTimeout
+    ) -> tuple[int, Mapping[str, str], Answer]:
         """Status and headers of the answer, and its body to be read.  Raises what a session raises.
 
         A peer may end a kept connection just when it is asked again over it.  What breaks so before the head of an
@@ -122,13 +130,17 @@ class Direct:
         request = b"".join((target.head, b"%d\r\n\r\n" % len(body), body))
         for _ in range(MOST_KEPT):
             connection = await self._connect(target, timeouts)
-            was_kept = connection.protocol in self._used
+            was_kept = self._brought_one(connection.protocol)
             try:
                 return await self._ask(connection, request, target, timeouts)
             except BROKEN:
                 if not was_kept:
                     raise
         return await self._ask(await self._connect(target, timeouts), request, target, timeouts)
+
+    def _brought_one(self, protocol: Any) -> bool:
+        """Has an answer come over this connection?"""
+        return type(protocol.transport.get_protocol()) is ShortAnswers or protocol in self._used
 
     async def _connect(self, target: Target, timeouts: aiohttp.ClientTimeout) -> Any:
         try:
@@ -138,12 +150,20 @@ class Direct:
 
     async def _ask(
         self, connection: Any, request: bytes, target: Target, timeouts: aiohttp.ClientTimeout
-    ) -> tuple[int, Headers, Posted]:
-        protocol = connection.protocol
-        silence = Silence(protocol, timeouts.sock_read, self._loop)
+    ) -> tuple[int, Mapping[str, str], Answer]:
+        protocol, silence = connection.protocol, None
         try:
-            protocol.set_response_params(read_until_eof=True, timer=silence)
-            protocol.transport.write(request)
+            if target.streams:
+                silence = self._give(protocol, timeouts.sock_read)
+                protocol.transport.write(request)
+            else:
+                waiting = self._short(protocol).wait(timeouts.sock_read)
+                protocol.transport.write(request)
+                found = await waiting
+                if type(found) is Short:
+                    _go_back(connection, protocol)
+                    return found.status, found.headers, found
+                silence = found
             while True:
                 with silence:
                     head, content = await protocol.read()
@@ -153,16 +173,25 @@ class Direct:
             silence.content = content
             return head.code, head.headers, Posted(connection, content, silence)
         except HttpProcessingError as error:
-            silence.end()
-            connection.close()
+            _end(connection, silence)
             about = target.request.request_info
             raise aiohttp.ClientResponseError(
                 about, (), status=error.code, message=error.message, headers=error.headers
             ) from error
         except BaseException:
-            silence.end()
-            connection.close()
+            _end(connection, silence)
             raise
+
+    def _short(self, protocol: Any) -> ShortAnswers:
+        """What takes short answers over the connection of this protocol."""
+        standing = protocol.transport.get_protocol()
+        return standing if type(standing) is ShortAnswers else ShortAnswers(protocol, self._loop, self._give)
+
+    def _give(self, protocol: Any, seconds: float | None) -> Silence:
+        """Let aiohttp's protocol read the answer that comes next."""
+        silence = Silence(protocol, seconds, self._loop)
+        protocol.set_response_params(read_until_eof=True, timer=silence)
+        return silence
 
 
 def _plain(url: str) -> URL | None:
@@ -242,10 +271,19 @@ class Posted:
         """All has come.  The connection may be used again, unless it turned into something else, or still sends."""
         self._silence.end()
         connection, self._connection = self._connection, None
-        if connection is None:
-            return
-        protocol = connection.protocol
-        if protocol is None or protocol.upgraded or protocol.writing_paused:
-            connection.close()
-        else:
-            connection.release()
+        if connection is not None:
+            _go_back(connection, connection.protocol)
+
+
+def _go_back(connection: Any, protocol: Any) -> None:
+    """All has come over this connection: others may use it."""
+    if protocol is None or protocol.upgraded or protocol.writing_paused:
+        connection.close()
+    else:
+        connection.release()
+
+
+def _end(connection: Any, silence: Silence | None) -> None:
+    if silence is not None:
+        silence.end()
+    connection.close()
