@@ -18,6 +18,7 @@ from ...codecs.shared.frames import KEEP_ALIVE
 from ...effects import PerformAsync, arun
 from ...errors import ErrorKind, ProviderError
 from ..exchange import Exchange, Head
+from ..process.whole_answers import write_at_once
 from .offload import Steps
 
 Scope: TypeAlias = MutableMapping[str, Any]
@@ -189,7 +190,9 @@ class _Watch:
 class _Out:
     """The client's side of an exchange: messages in order, whoever sends them."""
 
-    __slots__ = ("_begun", "_clock", "_ended", "_giving", "_last", "_left", "_pinging", "_send", "_started", "loop")
+    __slots__ = (
+        "_begun", "_clock", "_ended", "_giving", "_head", "_last", "_left", "_pinging", "_send", "_started", "loop",
+    )  # fmt: skip
 
     def __init__(self, send: Send) -> None:
         self._send = send
@@ -199,6 +202,7 @@ class _Out:
         self._clock = self.loop.time
         self._begun = self._last = self._clock()
         self._started = self._ended = False
+        self._head: Head | None = None  # of an answer that is all there, until its body comes
         self._left = -1  # bytes of a body whose length was sent; below 0 where it was not
 
     @property
@@ -211,17 +215,31 @@ class _Out:
         if self._pinging is not None and self._pinging.locked():
             await (self.start(step) if isinstance(step, Head) else self.body(step))
             return
-        if type(step) is bytes:
-            self._left -= len(step)
-            self._ended = self._left == 0
-            message: Message = {"type": "http.response.body", "body": step, "more_body": not self._ended}
-        else:
-            message = self._opening(step)  # type: ignore[arg-type]
+        if type(step) is not bytes:
+            await self._begin(step)  # type: ignore[arg-type]
+            return
+        head, self._head = self._head, None
+        if head is not None:
+            if self._left == len(step) and write_at_once(self._send, head.status, head.headers, step):
+                self._left, self._ended, self._last = 0, True, self._clock()
+                return
+            await self._give_now(_opening(head))
+        self._left -= len(step)
+        self._ended = self._left == 0
         self._giving, self._last = True, self._clock()
         try:
-            await self._send(message)
+            await self._send({"type": "http.response.body", "body": step, "more_body": not self._ended})
         finally:
             self._giving = False
+
+    async def _begin(self, head: Head) -> None:
+        """The head of the answer; where its body follows at once, it waits for that."""
+        self._started = True
+        self._left = int(head.headers.get("content-length", self._left))
+        if self._left >= 0:
+            self._head = head
+        else:
+            await self._give_now(_opening(head))
 
     def silent(self, seconds: float) -> bool:
         """Has nothing been sent for about so long?"""
@@ -229,7 +247,9 @@ class _Out:
 
     async def start(self, head: Head) -> None:
         """Send the head."""
-        await self._give(self._opening(head))
+        self._started = True
+        self._left = int(head.headers.get("content-length", self._left))
+        await self._give(_opening(head))
 
     async def body(self, data: bytes) -> None:
         """Send more of the body."""
@@ -239,6 +259,9 @@ class _Out:
 
     async def end(self) -> None:
         """The body is complete."""
+        head, self._head = self._head, None
+        if head is not None:
+            await self._give(_opening(head))
         if not self._ended:
             await self._give({"type": "http.response.body", "body": b"", "more_body": False})
             self._ended = True
@@ -252,7 +275,8 @@ class _Out:
         self._pinging = self._pinging or asyncio.Lock()
         async with self._pinging:
             if not self._started:
-                await self._send(self._opening(exchange.commit()))
+                self._started = True
+                await self._send(_opening(exchange.commit()))
             self._last = self._clock()
             await self._send({"type": "http.response.body", "body": KEEP_ALIVE, "more_body": True})
 
@@ -260,14 +284,16 @@ class _Out:
         if self._pinging is not None and self._pinging.locked():
             async with self._pinging:
                 pass  # nothing comes between its end and what follows: no ping begins before this is given
+        await self._give_now(message)
+
+    async def _give_now(self, message: Message) -> None:
         self._giving, self._last = True, self._clock()
         try:
             await self._send(message)
         finally:
             self._giving = False
 
-    def _opening(self, head: Head) -> Message:
-        self._started = True
-        self._left = int(head.headers.get("content-length", self._left))
-        headers = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in head.headers.items()]
-        return {"type": "http.response.start", "status": head.status, "headers": headers}
+
+def _opening(head: Head) -> Message:
+    headers = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in head.headers.items()]
+    return {"type": "http.response.start", "status": head.status, "headers": headers}
