@@ -73,6 +73,11 @@ class Health:
         known = self._conditions.get(where)
         return known.rests(now) if known is not None else 0.0
 
+    def until(self, where: Place) -> float:
+        """When its rest ends, or ended (seconds since 1970); 0 for one that did not fail since it answered."""
+        known = self._conditions.get(where)
+        return known.until if known is not None else 0.0
+
     def failed(self, where: Place, error: ProviderError, rules: Rules, *, began: float, now: float) -> None:
         """An exchange that began at `began` failed."""
         known = self._conditions.get(where)

@@ -148,6 +148,7 @@ class ExchangeRecord:
     observers: Sequence[Observer] = ()
     note: Any = None
     _session: Session | None = None
+    _listening: Mapping[str, Sequence[Callable[..., object]]] | None = None
 
     # ── what is known of it ──────────────────────────────────────────────────
 
@@ -221,7 +222,10 @@ class ExchangeRecord:
         self._notify("exchange_ended")
 
     def _notify(self, what: str, *more: Any) -> None:
-        for notify in _heard(self.observers)[what]:
+        listening = self._listening
+        if listening is None:
+            listening = self._listening = _heard(self.observers)
+        for notify in listening[what]:
             try:
                 notify(self, *more)
             except Exception:

@@ -12,14 +12,16 @@ import importlib
 import importlib.util
 import os
 import sys
+from collections.abc import Callable, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ...fallback import Health, Place
-from ...types import Issue, IssueKind, Response, ToolCall
+from ...types import IssueKind, Response, ToolCall
 from ..config.model import GatewayConfig
 from .exchange_record import ExchangeRecord, Observer, UpstreamAttempt
-from .tallies import KINDS
+from .tallies import KINDS, add
 
 MULTIPROCESS = "PROMETHEUS_MULTIPROC_DIR"
 """The directory where several processes count together; prometheus-client's own variable."""
@@ -104,6 +106,8 @@ class Metrics(Observer):
             self._registry = self._library.CollectorRegistry()
         elif importlib.util.find_spec("prometheus_client") is None:
             raise ModuleNotFoundError("No module named 'prometheus_client'", name="prometheus_client")
+        self._add: Callable[[Sequence[tuple[Any, float]], Sequence[tuple[Any, float]]], None]
+        self._add = add if self._library is None else _add_each
         self._made = {name: self._make(name, *row) for name, row in COUNTED.items()}
         self._series: dict[tuple[str, tuple[str, ...]], Any] = {}  # as many as there are
         self._served: dict[tuple[str, str, bool, str, int], _Served] = {}  # those of a request, together
@@ -168,36 +172,38 @@ class Metrics(Observer):
 
     def attempt_ended(self, record: ExchangeRecord, attempt: UpstreamAttempt) -> None:
         """A provider answered, or failed."""
-        if (flying := self._flying.pop(attempt, None)) is not None:
-            flying.dec()  # under the name that it began with: it may have earned its own since
+        flying = self._flying.pop(attempt, None)
         if attempt.response is not None:
             self._learn(attempt.request.model, attempt.place.model)
         route, _, seconds = self._place(attempt.place)
         kind = "ok" if attempt.response is not None else str(attempt.failure.kind) if attempt.failure else "canceled"
-        self._of("upstream_requests", route, kind).inc()
-        seconds.observe(attempt.ended - attempt.begun)
-        self._rest(attempt.place, route)
+        counted = [(self._of("upstream_requests", route, kind), 1.0)]
+        if flying is not None:
+            counted.append((flying, -1.0))  # under the name that it began with: it may have earned its own since
         if attempt.besides:
-            self._of("tool_checks", self._model(record.model), route, attempt.besides).inc()
+            counted.append((self._of("tool_checks", self._model(record.model), route, attempt.besides), 1.0))
         elif attempt.number == 1 and attempt.reask:
-            self._of("reasks", self._model(record.model), route).inc()
+            counted.append((self._of("reasks", self._model(record.model), route), 1.0))
+        self._add(counted, ((seconds, attempt.ended - attempt.begun),))
+        self._rest(attempt.place, route)
 
     def exchange_ended(self, record: ExchangeRecord) -> None:
         """A request is over."""
-        of, front = self._of, record.front
-        of("in_flight_requests", front).dec()
-        model, attempts = self._model(record.model), record.attempts
+        of, front, attempts = self._of, record.front, record.attempts
+        model = record.model if record.model in self._names else OTHER
         route = self._place(attempts[-1].place).route if attempts else ""
         key = front, model, record.stream, route, record.status
         served = self._served.get(key) or self._serve(*key)
-        served.requests.inc()
-        served.seconds.observe(record.ended - record.begun)
+        counted = [(of("in_flight_requests", front), -1.0), (served.requests, 1.0)]
+        values = [(served.seconds, record.ended - record.begun)]
         if record.first is not None:
-            (served.first or self._first(key)).observe(record.first - record.begun)
-        for call, result in (pair for results in record.server_tools for pair in results):
-            of("server_tool_calls", call.name, "error" if result.is_error else "ok").inc()
+            values.append((served.first or self._first(key), record.first - record.begun))
+        for results in record.server_tools:
+            for call, result in results:
+                counted.append((of("server_tool_calls", call.name, "error" if result.is_error else "ok"), 1.0))
         if record.response is not None:
-            self._answer(record.response, model, route)
+            counted += self._answer(record.response, model, route)
+        self._add(counted, values)
 
     def _first(self, key: tuple[str, str, bool, str, int]) -> Any:
         front, model, stream, _, _ = key
@@ -214,34 +220,31 @@ class Metrics(Observer):
         )
         return found
 
-    def _answer(self, response: Response, model: str, route: str) -> None:
-        usage = response.usage
-        for kind in USED if usage is not None else ():
-            if count := getattr(usage, kind):
-                self._of("tokens", model, route, kind).inc(count)
-        for call in response.calls:
-            self._call(call)
-        if response.issues:
-            for issue in response.issues:
-                self._issue(issue)
-                if issue.kind in SAID:
-                    self._of("questions", model, route, str(issue.kind)).inc()
-        for _ in response.doubtful:
-            self._of("questions", model, route, UNASKED).inc()
+    def _answer(self, response: Response, model: str, route: str) -> list[tuple[Any, float]]:
+        """What an answer counts."""
+        of, usage = self._of, response.usage
+        counted: list[tuple[Any, float]] = []
+        if usage is not None:
+            used = usage.input, usage.output, usage.cached, usage.cache_written, usage.reasoning
+            counted += [(of("tokens", model, route, what), n) for what, n in zip(USED, used, strict=True) if n]
+        if response.calls:
+            counted += chain.from_iterable(map(self._call, response.calls))
+        for issue in response.issues:
+            counted.append((of("issues", str(issue.kind)), 1.0))
+            if issue.kind in SAID:
+                counted.append((of("questions", model, route, str(issue.kind)), 1.0))
+        counted += [(of("questions", model, route, UNASKED), 1.0) for _ in response.doubtful]
+        return counted
 
-    def _call(self, call: ToolCall) -> None:
+    def _call(self, call: ToolCall) -> list[tuple[Any, float]]:
         report = call.report
         judged = (report.dialect or "native", report.tier, report.verdict) if report else UNREPORTED
-        self._of("tool_calls", *map(str, judged)).inc()
-        for edit in report.edits if report else ():
-            self._of("edits", edit.kind).inc()
-
-    def _issue(self, issue: Issue) -> None:
-        self._of("issues", str(issue.kind)).inc()
+        edits = report.edits if report else ()
+        return [(self._of("tool_calls", *map(str, judged)), 1.0), *((self._of("edits", e.kind), 1.0) for e in edits)]
 
     def _rest(self, where: Place, route: str) -> None:
         """Set until when a place rests; one that never did has no series."""
-        until = next((condition.until for place, condition in self.health or () if place == where), 0.0)
+        until = self.health.until(where) if self.health is not None else 0.0
         if until or route in self._resting:
             self._resting.add(route)
             self._of(COOLDOWN, route).set(until)
@@ -294,6 +297,14 @@ class Metrics(Observer):
         """This process ends: what it counted stays, what it was busy with does not."""
         if self._library is not None:
             importlib.import_module("prometheus_client.multiprocess").mark_process_dead(os.getpid())
+
+
+def _add_each(numbers: Sequence[tuple[Any, float]], values: Sequence[tuple[Any, float]]) -> None:
+    """As `tallies.add`, to the library's own."""
+    for number, amount in numbers:
+        number.inc(amount)
+    for spread, value in values:
+        spread.observe(value)
 
 
 def _lives(pid: int) -> bool:

@@ -67,6 +67,16 @@ class Spread:
             self.counts[at] += 1
 
 
+def add(numbers: Sequence[tuple[Number, float]], values: Sequence[tuple[Spread, float]]) -> None:
+    """So many more of each number, and one more of each value: together, for one request counts a dozen things."""
+    with _LOCK:
+        for number, amount in numbers:
+            number.value += amount
+        for spread, value in values:
+            spread.total += value
+            spread.counts[bisect_left(spread.bounds, value)] += 1
+
+
 S = TypeVar("S", Number, Spread)
 
 
