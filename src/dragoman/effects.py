@@ -129,6 +129,9 @@ class Close(Effect):
     """Let go of the answer, read or not; an unread one is cancelled at the peer.  Reply: None."""
 
 
+CLOSE = Close()
+
+
 @dataclass(frozen=True, slots=True)
 class Sleep(Effect):
     """Wait `seconds`.  Reply: None."""
@@ -144,6 +147,9 @@ class Now(Effect):
     """
 
     steady: bool = False
+
+
+NOW = Now()
 
 
 @dataclass(frozen=True, slots=True)
@@ -320,7 +326,7 @@ def drive(machine: Machine[T], perform: Perform, outcome: Outcome[T] | None = No
         return _ended(done, outcome)
     finally:
         machine.close()
-        perform(Close())
+        perform(CLOSE)
 
 
 async def adrive(
@@ -345,7 +351,7 @@ async def adrive(
         _ended(done, outcome)
     finally:
         machine.close()
-        await perform(Close())
+        await perform(CLOSE)
 
 
 def run(machine: Machine[T], perform: Perform) -> T:
@@ -419,7 +425,7 @@ async def arun(
         return over.done.value  # type: ignore[no-any-return]
     finally:
         machine.close()
-        await perform(Close())
+        await perform(CLOSE)
 
 
 async def _tell(step: Any, on_step: Callable[[Any], Awaitable[object]]) -> None:

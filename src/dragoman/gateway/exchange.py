@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 from ..codecs.crossing.answers import AnswerCrossing, crossing_of
@@ -19,11 +19,11 @@ from ..codecs.shared.frames import FrameKind, writers
 from ..codecs.shared.issues import OTHER_ANSWERS, unsupported
 from ..codecs.shared.spec import Stamp
 from ..codecs.typed.hosted import asked, demanded, without
-from ..effects import Machine, NewId, Now, Sleep, relay
+from ..effects import NOW, Machine, NewId, Sleep, relay
 from ..errors import CodecError, DragomanError, ProviderError, without_frames
 from ..events import EVENTS, IssueReported
 from ..fallback import Balancer, Health, Spread, chaining, place
-from ..jsontext import to_json
+from ..jsontext import to_bytes
 from ..providers.route import Route
 from ..records import dataclass, replace
 from ..server_tools.machine import with_tools
@@ -181,7 +181,7 @@ class Exchange:
         if self._accepted is not None:
             stamp = self._accepted[1]
         else:
-            minted, now = (yield NewId(self._front.ids)), (yield Now())
+            minted, now = (yield _new_id(self._front.ids)), (yield NOW)
             stamp = self._stamp(request, minted, now)
         if self._front.loads is not None and asks_nothing(self._front, request):
             steps = load(request, routes, self._ask_of(request.model, routes))
@@ -396,7 +396,7 @@ class Exchange:
 
     def _given_out(self, answer: JsonObject, more: dict[str, str]) -> list[Head | bytes]:
         """A whole answer as it goes out."""
-        body = to_json(answer).encode()
+        body = to_bytes(answer)
         self.committed = True
         return [self._head(200, JSON_TYPE, more | {"content-length": str(len(body))}), body]
 
@@ -460,6 +460,7 @@ class Exchange:
         return found | {name: printable(",".join(values)) for name, values in lists.items() if values}
 
 
+_new_id: Callable[[str], NewId] = cache(NewId)
 NO_KINDS: frozenset[str] = frozenset()
 NO_OPENING = Opening(NOTHING)
 ONE_ANSWER = "the model gave several answers; clients of this API get the first"
@@ -472,7 +473,7 @@ NO_SERVER_TOOLS = frozenset({"none", "named"})
 def failure(front: Front, error: Exception, request_id: str = "", status: int = 0) -> tuple[Head, bytes]:
     """`error` as a whole answer in the shape of `front`; `status` replaces the one it would have."""
     own_status, body = front.codec.encode_error(error)
-    data = to_json(body).encode()
+    data = to_bytes(body)
     headers = {"content-type": JSON_TYPE, "content-length": str(len(data)), "x-request-id": request_id}
     if isinstance(error, ProviderError) and error.retry_after is not None:
         headers["retry-after"] = str(math.ceil(error.retry_after))

@@ -25,6 +25,7 @@ from .response_reader import AnswerSource
 from .send import send
 
 NONCE_LENGTH = 8
+NEW_CALL = NewId("call_")
 
 
 class Attempt:
@@ -74,7 +75,7 @@ def attempted(
 
 def planning(request: Request, route: Route, learned: Capabilities) -> Machine[tuple[Plan, Mint]]:
     """The plan of an attempt, and what mints the ids in its answer."""
-    base: str = yield NewId("call_")
+    base: str = yield NEW_CALL
     nonce: str = (yield NewId())[:NONCE_LENGTH] if route.nonce else ""
 
     def mint(letter: str) -> Ids:

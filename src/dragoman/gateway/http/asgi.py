@@ -20,6 +20,7 @@ from ...errors import ErrorKind, ProviderError
 from ..exchange import Exchange, Head
 from ..process.whole_answers import write_at_once
 from .offload import Steps
+from .soon import SECONDS, Call, call_soon
 
 Scope: TypeAlias = MutableMapping[str, Any]
 Message: TypeAlias = MutableMapping[str, Any]
@@ -28,7 +29,7 @@ Send: TypeAlias = Callable[[Message], Awaitable[None]]
 
 log: logging.Logger = logging.getLogger("dragoman.gateway")
 
-AT_ONCE = 0.05
+AT_ONCE = SECONDS
 """Seconds for which nobody asks whether the client is still there: most refusals, and answers of a model near by."""
 BEHIND = "dragoman.behind"
 """In the scope of a request: what goes on behind its answer, until it is done (a future)."""
@@ -142,7 +143,11 @@ class _Watch:
         self._ping: asyncio.Future[None] | None = None
         self._over = self._cancelled = False
         self.late = False
-        self._next: asyncio.TimerHandle = self._loop.call_later(min(AT_ONCE, seconds or AT_ONCE), self._begin)
+        self._next: asyncio.TimerHandle | Call
+        if 0 < seconds < AT_ONCE:
+            self._next = self._loop.call_later(seconds, self._begin)
+        else:
+            self._next = call_soon(self._loop, self._begin, out.begun)
 
     def ended_it(self) -> bool:
         """Was it this that cancelled the task, and nobody else?  To be asked once."""
@@ -191,7 +196,7 @@ class _Out:
     """The client's side of an exchange: messages in order, whoever sends them."""
 
     __slots__ = (
-        "_begun", "_clock", "_ended", "_giving", "_head", "_last", "_left", "_pinging", "_send", "_started", "loop",
+        "_clock", "_ended", "_giving", "_head", "_last", "_left", "_pinging", "_send", "_started", "begun", "loop",
     )  # fmt: skip
 
     def __init__(self, send: Send) -> None:
@@ -200,7 +205,7 @@ class _Out:
         self._giving = False
         self.loop = asyncio.get_running_loop()
         self._clock = self.loop.time
-        self._begun = self._last = self._clock()
+        self.begun = self._last = self._clock()
         self._started = self._ended = False
         self._head: Head | None = None  # of an answer that is all there, until its body comes
         self._left = -1  # bytes of a body whose length was sent; below 0 where it was not
@@ -208,7 +213,7 @@ class _Out:
     @property
     def age(self) -> float:
         """Seconds since the request was taken."""
-        return self._clock() - self._begun
+        return self._clock() - self.begun
 
     async def write(self, step: Head | bytes) -> None:
         """Send a step of an exchange."""
