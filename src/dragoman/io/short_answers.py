@@ -2,9 +2,9 @@
 
 Stands between a connection and aiohttp's own protocol, which has it otherwise.  Knows HTTP/1.1 as most servers write
 it, and that protocol by its public names; nothing of requests.
-Contract: an answer is taken here where its head comes in one piece, and says in the plainest form how short it is.  Of
-any other, of one that breaks off, and of what nobody here understands, aiohttp's protocol gets every byte as if it had
-been there from the beginning.  What comes unasked ends the connection.
+Contract: an answer is taken here where all of it comes in one piece, and its head says in the plainest form that this
+is all.  Of any other, of one that breaks off, and of what nobody here understands, aiohttp's protocol gets every byte
+as if it had been there from the beginning.  What comes unasked ends the connection.
 """
 
 from __future__ import annotations
@@ -69,10 +69,7 @@ class ShortAnswers(asyncio.Protocol):
     `hand_over` is told for how many seconds may be silence, and makes the handler ready; what it gives is the outcome.
     """
 
-    __slots__ = (
-        "_due", "_hand_over", "_handler", "_head", "_loop", "_pieces", "_seconds", "_size", "_timer", "_transport",
-        "_waiting",
-    )  # fmt: skip
+    __slots__ = ("_due", "_hand_over", "_handler", "_loop", "_seconds", "_timer", "_transport", "_waiting")
 
     def __init__(
         self, handler: Any, loop: asyncio.AbstractEventLoop, hand_over: Callable[[Any, float | None], Any]
@@ -80,9 +77,6 @@ class ShortAnswers(asyncio.Protocol):
         self._handler, self._loop, self._hand_over = handler, loop, hand_over
         self._transport: Any = handler.transport
         self._waiting: asyncio.Future[Any] | None = None
-        self._pieces: list[bytes] = []
-        self._size = 0
-        self._head: _Head | None = None
         self._seconds: float | None = None
         self._due = 0.0
         self._timer: asyncio.TimerHandle | None = None
@@ -93,7 +87,6 @@ class ShortAnswers(asyncio.Protocol):
 
         Raises SocketTimeoutError after so many seconds of silence.
         """
-        self._pieces, self._size, self._head = [], 0, None
         self._seconds = seconds
         if seconds:
             self._due = self._loop.time() + seconds
@@ -109,17 +102,13 @@ class ShortAnswers(asyncio.Protocol):
         if self._waiting is None:
             self._transport.close()
             return
-        if not self._pieces:
-            self._head = _plain(data)
-        self._pieces.append(data)
-        self._size += len(data)
-        head = self._head
-        if head is None or self._size > head.end:
-            self._give_over()
-        elif self._size == head.end:
-            self._finish(head)
-        elif self._seconds:
-            self._due = self._loop.time() + self._seconds
+        head = _plain(data)
+        if head is None or len(data) != head.end:
+            self._give_over(data)
+            return
+        waiting, self._waiting = self._waiting, None
+        if not waiting.done():
+            waiting.set_result(Short(head.status, head.headers, data[head.start :]))
 
     def eof_received(self) -> None:
         """The peer says no more: the transport ends."""
@@ -145,17 +134,9 @@ class ShortAnswers(asyncio.Protocol):
 
     # ── one answer ───────────────────────────────────────────────────────────
 
-    def _finish(self, head: _Head) -> None:
-        """All of it has come."""
-        data = self._pieces[0] if len(self._pieces) == 1 else b"".join(self._pieces)
-        waiting, self._waiting, self._pieces = self._waiting, None, []
-        if waiting is not None and not waiting.done():
-            waiting.set_result(Short(head.status, head.headers, data[head.start :]))
-
-    def _give_over(self) -> None:
+    def _give_over(self, data: bytes = b"") -> None:
         """Let the handler have it."""
         waiting, self._waiting = self._waiting, None
-        pieces, self._pieces = self._pieces, []
         if waiting is None or waiting.done():  # nobody waits, and the connection is about to end
             return
         outcome = self._hand_over(self._handler, self._seconds)
@@ -163,8 +144,8 @@ class ShortAnswers(asyncio.Protocol):
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        for piece in pieces:
-            self._handler.data_received(piece)
+        if data:
+            self._handler.data_received(data)
         waiting.set_result(outcome)
 
     def _look_at(self, when: float) -> None:
