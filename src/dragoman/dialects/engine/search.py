@@ -169,7 +169,7 @@ def _word_before(buf: str, at: int) -> int:
     return at
 
 
-RARE = "<[:{>'"
+RARE = "<[:{>='"
 """Signs that may stand for a mark they are part of, the rarest in prose first."""
 
 

@@ -244,6 +244,7 @@ class Context:
 
     def _read_marks(self, text: str) -> None:
         pos, size, paragraphs = 1, len(text), None
+        until, awaited = size, ""
         retry = size if self._depth or size <= FEW else 1
         signs, ask, wait = 0, SLOW, SLOW
         while pos < size:
@@ -256,7 +257,10 @@ class Context:
                     continue
             if pos >= retry and self._blank and text[pos - 1] == "\n" and not self._goes_on():
                 paragraphs = paragraphs or Paragraphs(text)
-                passed = paragraphs.passable(pos)
+                closer = self._element[1] if self._element else ""
+                if closer != awaited or until < pos:
+                    until, awaited = _found_from(closer, text, pos), closer
+                passed = paragraphs.passable(pos, until)
                 if passed is None:
                     retry = size
                 else:
@@ -311,12 +315,12 @@ class Context:
         return max(pos, found.start() if found is not None else text.rfind("\n", pos))
 
     def _goes_on(self) -> bool:
-        """Is something open that a paragraph's end does not end?"""
-        return bool(self._fence or self._fence_line or self._element or self._lines.goes_on)
+        """Is something open that a paragraph's end does not end, and that has no closer which could be looked for?"""
+        return bool(self._fence or self._fence_line or self._lines.goes_on)
 
     def _is_bare(self) -> bool:
         """Is nothing open that a line could close?"""
-        return not (self._spans or self._marks or self._goes_on())
+        return not (self._spans or self._marks or self._element or self._goes_on())
 
     def _pass_flat(self, text: str, pos: int) -> int:
         """Leave whole lines unread of which each leaves nothing open; returns where they end."""
@@ -335,7 +339,7 @@ class Context:
             return pos
         if passed.fences or not passed.prose.is_blank():
             self._any = self.any = True
-        if passed.prose.is_parted():
+        if passed.fences or passed.prose.is_parted():
             self._spans, self._marks, self._outer = [], "", ([], "")
         self._quotations += passed.fences
         self._blank, self._quote, self._indented, self._indent = True, False, False, 0
@@ -438,14 +442,21 @@ class Context:
             start = text.rfind("\n", 1, at) + 1
             head = text[start : min(at, start + HEAD)] if start else (self._head + text[1:at])[:HEAD]
             self._lines.end(head, self._indent, code=self._indented and not self._blank)
+        opens = self._fence_line == "open"
         if self._fence_line:
-            self._fence = self._run if self._fence_line == "open" else ""
+            self._fence = self._run if opens else ""
         self._fence_line = ""
-        if self._blank:
+        if self._blank or opens:  # a fence ends a paragraph as a blank line does
             self._spans, self._marks, self._outer = [], "", ([], "")
         if self._element and self._element[0] is Quote.LATEX and not self._element[1].startswith(END):
             self._element = None
         self._blank, self._indent, self._quote, self._indented = True, 0, False, False
+
+
+def _found_from(closer: str, text: str, pos: int) -> int:
+    """Where what closes an element stands next, from `pos` on; the text's end where it does not, or none is open."""
+    found = re.compile(closer, re.IGNORECASE).search(text, pos) if closer else None
+    return len(text) if found is None else found.start()
 
 
 def _over_values(text: str, pos: int, depth: int) -> tuple[int, int]:
