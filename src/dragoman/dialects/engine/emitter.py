@@ -271,7 +271,7 @@ class Teller(Waiting):
         if not draft.settled:
             draft.data = not self.judge.settle(draft)
         mark = Mark.FENCE if pending.fenced and not pending.strong else pending.mark
-        marked = not pending.fenced and _opens_midline(pending.before[-hints.REACH :])
+        marked = not pending.fenced and hints.opens_midline(pending.before[-hints.REACH :])
         habit = "" if marked else habit_of(draft.dialect, mark, seen.place, ends=seen.ends)
         judge = self.judge
         confirmed, told = habit in judge.habits, judge.tools is not None
@@ -450,17 +450,7 @@ class Teller(Waiting):
             self.out.append(IssueReported(Issue(kind=IssueKind.PARTIAL, message=message)))
 
 
-def _opens_midline(text: str) -> bool:
-    """Does `text` end in a fence that opens behind words on its line?  Only its last line with words may hold one."""
-    if "```" not in text and "~~~" not in text:
-        return False
-    begin = text.rfind("\n", 0, len(text.rstrip())) + 1
-    return MIDLINE_FENCE.search(text, begin) is not None
-
-
 FENCED = "a fenced block"
-MIDLINE_FENCE = late(r"\S[^\n]*(?:`{3}|~{3})[\w-]*[ \t]*\r?\n\s*\Z")
-"""A fence that opens behind words on its line: what stands in it is no plain object, as a habit may be of those."""
 SAME_LINE = late(r"[ \t]*[,;:.]?[ \t]*[^\W\d_]")
 """Words that go on on the same line."""
 

@@ -18,6 +18,7 @@ from ..reading.named import leads
 from ..reading.segments import segmented
 from ..spec import Dialect, JsonCall, Listing, Place, Route, Segments, Strength
 from .choices import parted, soon
+from .forward import Forward
 from .mark_starts import FENCE, LETTER, LOOK, NEAR, WAIT, first_signs, on_line, plain_fence, starts
 from .marks_at import MarksAt
 from .passing import Passing
@@ -224,6 +225,11 @@ class Table(Marks):
     def calm_lead(self) -> re.Pattern[str]:
         """Finds what `line_lead` finds, but fences in which code stands, or nothing."""
         return re.compile(self.calm_source)
+
+    @cached_property
+    def forward(self) -> Forward:
+        """The lines in which nothing counts."""
+        return Forward(self)
 
     @cached_property
     def passing(self) -> Passing:

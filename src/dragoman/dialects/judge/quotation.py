@@ -65,9 +65,9 @@ class Context:
     """A running reading of visible text; `any` says that there has been any visible character."""
 
     __slots__ = (
-        "_any", "_blank", "_depth", "_element", "_fence", "_fence_line", "_head", "_indent", "_indented", "_known",
-        "_last", "_lines", "_marks", "_may_answer", "_new", "_outer", "_quotations", "_quote", "_run", "_size",
-        "_spans", "_stands", "_string", "_tail", "_words", "any",
+        "_any", "_blank", "_cut", "_depth", "_element", "_fence", "_fence_line", "_head", "_indent", "_indented",
+        "_known", "_last", "_lines", "_marks", "_may_answer", "_new", "_outer", "_quotations", "_quote", "_run",
+        "_size", "_spans", "_stands", "_string", "_tail", "_words", "any",
     )  # fmt: skip
 
     any: bool
@@ -75,6 +75,7 @@ class Context:
     def __init__(self) -> None:
         self._new: list[str] = []
         self._size = 0
+        self._cut = False         # a call was taken out behind all of that
         self._fence = ""          # the run that opened the fence we are in
         self._fence_line = ""     # a fence run on this line whose line is not over: "open" or "close"
         self._run = ""            # that run
@@ -102,6 +103,8 @@ class Context:
 
     def add(self, text: str) -> None:
         """More visible text."""
+        if self._cut:
+            self._interrupted()
         self._stands = None
         self.any = self.any or not text.isspace()
         self._new.append(text)
@@ -115,6 +118,8 @@ class Context:
         if "```" not in text:
             self.add(text)
             return
+        if self._cut:
+            self._interrupted()
         self._read(final=True)
         is_open = self._fence or self._fence_line
         self.add(text)
@@ -124,17 +129,31 @@ class Context:
 
     def forget(self) -> None:
         """Keep nothing of the text but what it leaves behind."""
+        if self._cut:
+            self._interrupted()
         self._read(final=False)
 
     def interrupt(self) -> None:
-        """A call was taken out of the text here: what follows does not stand first on a line."""
+        """A call was taken out of the text here: what follows does not stand first on a line.
+
+        Behind most calls nothing follows, so that what stands before them need not be read for it.
+        """
+        if self._cut:
+            self._interrupted()
+        self._stands, self._cut = None, True
+
+    def _interrupted(self) -> None:
+        """Something follows where a call was taken out, or is asked of that place."""
+        self._cut = False
         self._read(final=True)
-        self._stands, self._blank, self._last, self._may_answer = None, False, "\0", False
+        self._blank, self._last, self._may_answer = False, "\0", False
         self._head = (self._head + "\0")[:HEAD]
 
     @property
     def line_blank(self) -> bool:
         """Is the present line blank so far?"""
+        if self._cut:
+            return False
         for piece in reversed(self._new):
             cut = piece.rfind("\n")
             rest = piece[cut + 1 :]
@@ -185,6 +204,8 @@ class Context:
         """How the present place stands."""
         if not self.any:
             return LIVE  # nothing is open where nothing was said
+        if self._cut:
+            self._interrupted()
         if self._stands is None:
             self._read(final=True)
             self._stands = self._look()
