@@ -38,6 +38,11 @@ from .visible import BLOCK
 BLANKS, INDENT, FENCED = re.compile(r"\s*+"), re.compile(r"[ \t\r\n]*+"), late("```|~~~")
 VALUES = "{["
 """What a message begins with that is a JSON value: in a string of it whatever stands is quoted."""
+VALUE_ENDS = ("}", "]", ")")
+LAST = 200
+"""So much of a text's end tells how it ends."""
+LONGEST = 16_000
+"""So much is read by readers that may find much to mend, which the parser would have to read once more."""
 MOST = 64
 """So many groups of calls are read one behind the other."""
 
@@ -156,6 +161,7 @@ def _read(text: str, at: int, heard: Listening, *, alone: bool) -> Group | None:
     src = Source()
     src.feed(text)
     src.eof = True
+    last = text[-LAST:].rstrip()
     for row in _rows(text, at, heard):
         other = untried(row)
         if other is not None and other(text, at):
@@ -164,7 +170,7 @@ def _read(text: str, at: int, heard: Listening, *, alone: bool) -> Group | None:
         attempt = Attempt(src, row, heard.judge, _ignore, READERS)
         attempt.strays, attempt.alone = Strays(_never), alone
         try:
-            read = row.strong and _is_whole(attempt)
+            read = row.strong and _is_closed(row, last) and _is_whole(attempt)
         except Mismatch:
             if attempt.drafts:
                 return None
@@ -178,12 +184,17 @@ def _read(text: str, at: int, heard: Listening, *, alone: bool) -> Group | None:
     return None
 
 
+def _is_closed(row: Row, last: str) -> bool:
+    """Does a text with this end end as a call of this row does, or its arguments?  What was cut is not read twice."""
+    return last.endswith(VALUE_ENDS) or last.endswith(row.section_close or row.call_close or row.body_close)
+
+
 def _is_whole(attempt: Attempt) -> bool:
     """Is what stands here read, and nothing waited for?  Raises what the row's reader does."""
-    clean = CLEAN.get(type(attempt.row.dialect.args))
+    clean, src = CLEAN.get(type(attempt.row.dialect.args)), attempt.src
     if clean is not None and clean(attempt):
         return True
-    return next(attempt.run(), attempt) is attempt
+    return len(src.buf) - src.pos <= LONGEST and next(attempt.run(), attempt) is attempt
 
 
 def _is_usual(draft: Draft, heard: Listening) -> bool:
