@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import cached_property
 from typing import Protocol
 
 from ...late import late
@@ -83,8 +84,6 @@ class Marked(Protocol):
 class Forward:
     """Asked of the texts that are read with one table."""
 
-    __slots__ = ("_begins", "_fences", "_later", "_table", "_wide")
-
     def __init__(self, table: Marked) -> None:
         self._table = table
         first = table.line_lead.pattern.removeprefix(LINE_BEGINS)
@@ -92,6 +91,16 @@ class Forward:
         self._later = late(rf"{LINE_BEGINS}(?:{first}|{TURNS})")
         self._fences = {FENCE} | table.calm
         self._wide = _wide(table.every())
+
+    @cached_property
+    def _lead(self) -> tuple[Anchored, ...]:
+        """The one search for all marks that count amid a line."""
+        return (Anchored(self._table.lead.search),)
+
+    @cached_property
+    def _signs(self) -> tuple[Anchored, ...]:
+        """The searches that find them sooner in a long text; none where a tool's name may be one."""
+        return () if self._table.inline else self._table.lead_signs
 
     def to(self, text: str, start: int, names: Declared) -> int:
         """From the line's beginning `start` on, the beginning of the line before which nothing counts; -1 for none.
@@ -148,11 +157,11 @@ class Forward:
 
     def _first(self, text: str, start: int, end: int, names: Declared) -> int:
         """Where the first mark begins between `start` and `end` that counts amid a line; `end` where none does."""
-        if any(sign in text for sign in self._wide) or INSTRUCTION.search(text, start, end) is not None:
+        if not text.isascii() and any(sign in text for sign in self._wide):
             return start
-        table = self._table
-        signs = table.lead_signs if end - start > LONG and not table.inline else ()
-        for search, before, _, wide in signs or (Anchored(table.lead.search),):
+        if text.find("[", start, end) >= 0 and INSTRUCTION.search(text, start, end) is not None:
+            return start
+        for search, before, _, wide in (end - start > LONG and self._signs) or self._lead:
             found = None if wide else search(text, start, end)
             while found is not None:
                 at = found.start() - (before[found.lastindex - 1] if found.lastindex and before else 0)
