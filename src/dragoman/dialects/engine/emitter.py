@@ -277,7 +277,7 @@ class Teller(Waiting):
         confirmed, told = habit in judge.habits, judge.tools is not None
         box = seen.box or ("" if seen.place is Place.ALONE else _box(pending))
         copy = judge.copy_of(draft) if judge.watches_copies else None
-        repeats = draft.done and self._recaps(draft)
+        repeats = draft.done and self._recaps(draft, told_of=bool(seen.hints))
         word = seen.midline and _is_word(draft)
         others = (
             pending.asked or confirmed or judge.native or repeats or word or box or draft.edits or seen.hints
@@ -368,8 +368,8 @@ class Teller(Waiting):
         may = self._unclosed is not None and draft.refusal is None and draft.done and draft.strong
         return may and self._unclosed == draft.value()
 
-    def _recaps(self, draft: Draft) -> bool:
-        """Is this a call made before: after prose, or once in weak and once in strong markup?"""
+    def _recaps(self, draft: Draft, *, told_of: bool = False) -> bool:
+        """Is this a call made before: after prose, once in weak and once in strong markup, or one that is `told_of`?"""
         if draft.refusal is not None or not draft.done:
             return False
         if self._unclosed is not None and self._is_echo(draft):
@@ -380,7 +380,7 @@ class Teller(Waiting):
         call = draft.value() if made else ("", "")
         if call not in made:
             return False
-        return not made[call] if draft.strong else made[call] or self._prose_since_call
+        return told_of or not made[call] if draft.strong else made[call] or self._prose_since_call
 
     def _calls_made(self) -> dict[tuple[str, str], bool]:
         """The calls that count so far, by value, and whether any of that value stood in strong markup."""
