@@ -102,14 +102,20 @@ class _NativeCall:
         self._reader: _ArgumentsReader | None = None  # most arguments fit as they are, and are not read in pieces
         self._written: list[str] = []
         self._verbatim = draft.refusal is not None
+        self._whole = False  # what came first is all of the arguments and fits, if nothing but blanks follows
 
     def feed(self, text: str) -> list[Event]:
         """More of the arguments."""
         first = not self._written
         self._written.append(text)
-        if self._verbatim or (first and self._fits(text)):
-            self._verbatim = True
+        if self._verbatim:
             self._draft.write(text)
+        elif first and self._fits(text):
+            self._whole = True
+        elif self._whole:
+            self._whole = not text.strip()
+            if not self._whole:
+                self._read("".join(self._written))
         else:
             self._read(text)
         return self._news()
@@ -147,7 +153,9 @@ class _NativeCall:
         raw = "".join(self._written)
         if event.report is not None and event.report.verdict in NOT_RUN:
             return [*self._closed(), event]
-        if not self._verbatim:
+        if self._whole:
+            draft.write(raw)
+        elif not self._verbatim:
             self._finish()
             if draft.refusal is None:
                 self._judge.settle(draft)
@@ -190,7 +198,9 @@ class _NativeCall:
     def _closed(self) -> list[Event]:
         """The same, closed to strict JSON where it is not complete."""
         draft = self._draft
-        if not self._verbatim and not draft.done:
+        if self._whole:
+            draft.write("".join(self._written))
+        elif not self._verbatim and not draft.done:
             draft.write(close_json(draft.text()))
         return self._news()
 
