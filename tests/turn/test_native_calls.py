@@ -161,6 +161,8 @@ REFUSED: list[tuple[str, str, str, IssueKind, str]] = [
     ("a value that is none of those", "look", '{"at": "x", "how": "never"}', IssueKind.INVALID_ARGUMENTS, "$.how"),
     ("a fraction for a whole number", "look", '{"at": "x", "n": 1.5}', IssueKind.INVALID_ARGUMENTS, "$.n"),
     ("escapes of two readings", "look", '{"at": "type in C:\\Users\\new"}', IssueKind.MALFORMED, "two readings"),
+    ("half a character", "look", '{"at": "\\ud83d"}', IssueKind.MALFORMED, "half a character"),
+    ("a key of signs", "note", '{"{\\"at\\": 1}": 2}', IssueKind.MALFORMED, "no argument's name"),
     ("a key that is not taken", "now", '{"tz": "UTC"}', IssueKind.INVALID_ARGUMENTS, "tz"),
 ]  # fmt: skip
 

@@ -53,14 +53,14 @@ INNER = {
 }
 """By what the string stands in, and whether that stands in something else."""
 ENDED = {
-    "key": late(rf'"[{BLANK}]*+(?:[:=：,)}}\]]|(?P<bracket>(?!)))'),
+    "key": late(rf'"[{BLANK}]*+(?:[:=：,{WIDE_COMMA})}}\]]|(?P<bracket>(?!)))'),
     "member": late(rf'"[{BLANK}]*+(?:(?P<bracket>[}}\]])|,[{BLANK}]*+"[^"\\\n]{{0,80}}+"[{BLANK}]*+:)'),
     "item": late(rf'"[{BLANK}]*+(?:(?P<bracket>[}}\]])|,[{BLANK}]*+["\[{{0-9-])'),
     "argument": late(r"(?P<bracket>(?!))"),
 }
 """What shows, behind the first quote in a string, that it is the string's end."""
 DOUBLED = late(r'(?:"(?="))+')
-KEY_GOES_ON = rf"[{BLANK}]*+[^:=：,)\]}}{BLANK}<\[~{{|]"
+KEY_GOES_ON = rf"[{BLANK}]*+[^:=：,{WIDE_COMMA})\]}}{BLANK}<\[~{{|]"
 
 
 def _others(quote: str, behind: str, *, begun: bool) -> re.Pattern[str]:

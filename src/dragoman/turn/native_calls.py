@@ -11,6 +11,7 @@ Sources: malformations.md §4 and §6; judge-rules.md 4 and 5.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection
 from dataclasses import replace
 from itertools import count
@@ -18,7 +19,7 @@ from typing import Any
 
 from ..dialects.judge.candidate import Draft, close_json
 from ..dialects.judge.judge import Judge, Unknown, slip_of
-from ..dialects.reading.arguments import wrappers
+from ..dialects.reading.arguments import NO_KEY, wrappers
 from ..dialects.reading.arguments_object import members_of
 from ..events import NOT_RUN, CallDelta, CallEnded, CallStarted, Event, IssueReported, assemble
 from ..jsontext import dumps
@@ -29,6 +30,8 @@ from ..types import Edit, Issue, IssueKind, Report, Tier, ToolCall, Verdict
 
 FORBIDDEN = "the call of {name!r} was made though the request allows no calls; it was not run"
 NO_TOOLS = "the call of {name!r} was made though the request declares no tools; it was not run"
+HALF = "\\ud"
+"""What the escape of half a character begins with; two of them are one."""
 ANSWER = "You have no tools here. Nothing was run. Answer in text."
 
 
@@ -126,7 +129,9 @@ class _NativeCall:
             return False
         try:
             arguments = check_repeated(text)
-        except (Broken, ValueError, RecursionError):
+            if HALF in text.casefold():
+                json.dumps(arguments, ensure_ascii=False).encode()
+        except (Broken, ValueError, RecursionError):  # half a character cannot be encoded
             return False
         return self._draft.tool is None or _suit(self._draft, arguments)
 
@@ -227,7 +232,10 @@ def _suit(draft: Draft, arguments: Any) -> bool:
     """Do these arguments fit the draft's tool as they are, each under a name of its own?"""
     assert draft.tool is not None
     shape = draft.shape
-    plain = all(map(shape.has, arguments)) if shape.keys else wrappers(draft).isdisjoint(arguments)
+    if shape.keys:
+        plain = all(map(shape.has, arguments))
+    else:
+        plain = wrappers(draft).isdisjoint(arguments) and not any(map(NO_KEY.search, arguments))
     return plain and not faults(draft.tool.parameters, arguments)
 
 
