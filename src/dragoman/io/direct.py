@@ -21,6 +21,7 @@ from multidict import CIMultiDict, CIMultiDictProxy
 from yarl import URL
 
 from ..memo import Recent
+from .chunked import Chunked
 
 TARGETS = 64
 """Addresses with their headers that are remembered."""
@@ -28,6 +29,8 @@ SCHEMES = frozenset({"http", "https"})
 BREAKS = frozenset("\r\n\0")
 FRAMING = frozenset({"connection", "content-length", "expect", "transfer-encoding"})
 """Headers that say how a body is sent: whoever gives one wants another way than this."""
+STREAMED = frozenset({"application/vnd.amazon.eventstream", "application/x-ndjson", "text/event-stream"})
+"""Kinds of answers that are open for long."""
 IS_KNOWN = aiohttp.__version__.partition(".")[0] == "3"
 """Is it the library whose connections are known here?"""
 LENGTH = "Content-Length"
@@ -71,10 +74,14 @@ class _Asked(aiohttp.ClientRequest):
 
 
 class Target(NamedTuple):
-    """Where a body goes, by the request as which the connector knows it; `head` ends where the body's length stands."""
+    """Where a body goes, by the request as which the connector knows it; `head` ends where the body's length stands.
+
+    `streams`: is an answer asked for that comes bit by bit?
+    """
 
     request: aiohttp.ClientRequest
     head: bytes
+    streams: bool = False
 
 
 class Direct:
@@ -111,7 +118,8 @@ class Direct:
         lines += [f"{name}: {value}" for name, value in request.headers.items() if name.lower() not in FRAMING]
         if any(not BREAKS.isdisjoint(line) for line in lines):
             return None
-        return Target(request, "\r\n".join((*lines, f"{LENGTH}: ")).encode())
+        streams = request.headers.get("accept") in STREAMED
+        return Target(request, "\r\n".join((*lines, f"{LENGTH}: ")).encode(), streams)
 
     async def post(self, target: Target, body: bytes, timeouts: aiohttp.ClientTimeout) -> tuple[int, Headers, Posted]:
         """Status and headers of the answer, and its body to be read.  Raises what a session raises.
@@ -142,16 +150,20 @@ class Direct:
         protocol = connection.protocol
         silence = Silence(protocol, timeouts.sock_read, self._loop)
         try:
-            protocol.set_response_params(read_until_eof=True, timer=silence)
-            protocol.transport.write(request)
-            while True:
-                with silence:
-                    head, content = await protocol.read()
-                if not 100 <= head.code < 200 or head.code == 101:
-                    break
+            if target.streams and not protocol.should_close:
+                content: Any = Chunked(protocol, silence, self._loop)
+                silence.content = content
+                protocol.transport.write(request)
+                begun = await content.begin()
+            else:
+                protocol.set_response_params(read_until_eof=True, timer=silence)
+                protocol.transport.write(request)
+                begun = None
+            if begun is None:
+                begun, content = await _all_of(protocol, silence)
             self._used.add(protocol)
             silence.content = content
-            return head.code, head.headers, Posted(connection, content, silence)
+            return *begun, Posted(connection, content, silence)
         except HttpProcessingError as error:
             silence.end()
             connection.close()
@@ -163,6 +175,15 @@ class Direct:
             silence.end()
             connection.close()
             raise
+
+
+async def _all_of(protocol: Any, silence: Silence) -> tuple[tuple[int, Headers], Any]:
+    """The answer as aiohttp reads it: status and headers, and its body."""
+    while True:
+        with silence:
+            head, content = await protocol.read()
+        if not 100 <= head.code < 200 or head.code == 101:
+            return (head.code, head.headers), content
 
 
 def _plain(url: str) -> URL | None:
