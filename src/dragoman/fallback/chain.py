@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import StrEnum
-from functools import partial
 from types import GeneratorType
 from typing import Any, TypeAlias, TypeVar
 
@@ -154,12 +153,25 @@ class _Chaining:
         """The answer to `request`; `answered` is told of it too."""
         to = tuple(self._routes) if self._last is None or not asked_about(request) else (self._last,)
 
-        def told(route: Route, response: Response) -> None:
-            self._last = route
-            if answered is not None:
-                answered(route, response)
-
+        told = self._told if answered is None else _Told(self, answered).told
         return chain(request, to, *self._how, answered=told, spread=self._spread, note=note)
+
+    def _told(self, route: Route, _: Response) -> None:
+        self._last = route
+
+
+class _Told:
+    """Tells the chaining and somebody else who answered."""
+
+    __slots__ = ("_answered", "_chaining")
+
+    def __init__(self, chaining: _Chaining, answered: Answered) -> None:
+        self._chaining, self._answered = chaining, answered
+
+    def told(self, route: Route, response: Response) -> None:
+        """`route` gave `response`."""
+        self._chaining._told(route, response)
+        self._answered(route, response)
 
 
 class _Attempts:
@@ -176,12 +188,12 @@ class _Attempts:
     ) -> None:  # fmt: skip
         self._request, self._health, self._learned, self._rules = request, health, learned, rules
         self._spread, self._note_step, self._answered = spread, note or _not_noted, answered
-        self._failures: list[RouteFailed] = []
-        self._places: list[Place] = []
+        self._failures: tuple[RouteFailed, ...] = ()
+        self._places: tuple[Place, ...] = ()
         self._last: Route
         self._began = 0.0  # when this route was first asked
         self._is_alone = self._is_only = False  # can nobody be asked after it, and could nobody before?
-        self.issues: list[Issue] = []
+        self.issues: tuple[Issue, ...] = ()
 
     def only(self, route: Route) -> Machine[Response]:
         """Ask the only route.  Raises ProviderError where it cannot take the request's tools."""
@@ -274,24 +286,24 @@ class _Attempts:
         `began`: the time now; `alone`: can nobody be asked after it?  A route that is the only one returns no failure.
         """
         self._last, self._began, self._is_alone = route, began, alone
-        self._places.append(self._place(route))
+        self._places = (*self._places, self._place(route))
         asked = self._attempt(1)
         return asked if self._spread is None else _counted(self._spread.enter(route), asked)
 
     def _attempt(self, number: int) -> Machine[Any]:
         """The `number`-th attempt at this route, and what follows from it."""
         noted = self._noted(RouteAsked(self._places[-1], number))
-        relayed = _RelayedTurn(self._note_step, whole=not self._request.stream)
+        relayed = _RelayedTurn(self, number, self._note_step, whole=not self._request.stream)
         asked = relay(
             turn(self._request, self._last, self._learned),
             on_step=relayed.pass_on,
             at_once=None if self._request.stream else relayed.wait,
-            then=partial(self._ended, relayed),
-            failed=partial(self._failed, relayed, number),
+            then=relayed.ended,
+            failed=relayed.failed,
         )
         return _behind(noted, asked) if noted else asked
 
-    def _ended(self, relayed: _RelayedTurn, response: Response) -> Response | Machine[Response]:
+    def ended(self, relayed: _RelayedTurn, response: Response) -> Response | Machine[Response]:
         """It answered; what waits of that goes out."""
         self._health.answered(self._places[-1])
         if self.issues:
@@ -300,7 +312,8 @@ class _Attempts:
             self._answered(self._last, response)
         return _behind(relayed.waiting, response) if relayed.waiting else response
 
-    def _failed(self, relayed: _RelayedTurn, number: int, error: Exception) -> Machine[Any]:
+    def failed(self, relayed: _RelayedTurn, number: int, error: Exception) -> Machine[Any]:
+        """It failed.  Raises what is no failure of a provider."""
         if not isinstance(error, ProviderError):
             raise error
         without_frames(error)  # it is kept
@@ -340,13 +353,13 @@ class _Attempts:
     def give_up(self, failed: RouteFailed, then: Then) -> Iterator[RouteFailed | IssueReported]:
         """Report that a route was given up, and what follows."""
         step = replace(failed, then=then)
-        self._failures.append(step)
+        self._failures = (*self._failures, step)
         return self._report(step)
 
     def _report(self, step: RouteFailed) -> Iterator[RouteFailed | IssueReported]:
         next_ = {Then.RETRY: "asked again", Then.SWITCH: "went elsewhere", Then.GIVE_UP: "gave up"}[step.then]
         issue = Issue(kind=IssueKind.WIRE_FAULT, message=f"{step.place}, attempt {step.attempt}: {step.error}; {next_}")
-        self.issues.append(issue)
+        self.issues = (*self.issues, issue)
         yield from self._noted(step)
         yield IssueReported(issue)
 
@@ -387,17 +400,27 @@ class _RelayedTurn:
     Steps that are no events pass at once.  What waits when the turn fails never goes out.
     """
 
-    __slots__ = ("_note", "_whole", "spoke", "waiting")
+    __slots__ = ("_attempts", "_note", "_number", "_whole", "spoke", "waiting")
 
-    def __init__(self, note: Note, *, whole: bool) -> None:
+    def __init__(self, attempts: _Attempts, number: int, note: Note, *, whole: bool) -> None:
+        self._attempts, self._number = attempts, number
         self.spoke, self._note, self._whole = False, note, whole
-        self.waiting: list[Any] = []
+        self.waiting: list[Any] | tuple[()] = ()
+
+    def ended(self, response: Response) -> Response | Machine[Response]:
+        """The turn has answered."""
+        return self._attempts.ended(self, response)
+
+    def failed(self, error: Exception) -> Machine[Any]:
+        """It has failed."""
+        return self._attempts.failed(self, self._number, error)
 
     def wait(self, steps: list[Any]) -> tuple[()] | None:
         """Of a whole answer everything waits."""
         if not EVENTS.issuperset(map(type, steps)):
             return None
-        self.waiting += steps
+        self.waiting = waiting = self.waiting or []
+        waiting += steps
         return ()
 
     def pass_on(self, event: Event) -> Iterable[Event]:
@@ -406,9 +429,9 @@ class _RelayedTurn:
             return () if self._note(event) else (event,)
         if self.spoke:
             return (event,)
-        self.waiting.append(event)
+        self.waiting = waiting = self.waiting or []
+        waiting.append(event)
         if self._whole or isinstance(event, Started | WireEvent | IssueReported):
             return ()
-        self.spoke = True
-        waiting, self.waiting = self.waiting, []
+        self.spoke, self.waiting = True, ()
         return waiting

@@ -62,15 +62,39 @@ def turn(request: Request, route: Route, learned: Capabilities | None = None) ->
     request = request.with_model(route.model or request.model, repaired.messages, tools)
     issues = (*route.issues, *unsound, *repaired.issues)
 
-    def ask(asked: Request, to: Route, told: Sequence[Issue]) -> Machine[Response]:
-        noticed = (*issues, *told) if asked is request else told
-        return _ask(asked, to, learned, noticed, MOST_REFUSALS)
-
-    response = yield from heeded(request, route, learned, ask)
+    del filled, repaired, tools, unsound  # the answer may last
+    response = yield from heeded(request, route, learned, _Noticing(request, issues, learned).ask)
     if about := asked_about(request):
         learned.confirm(route, request.model, habits(about, response, agreed=agreed_to(request)))
     yield from learned.reasoning.remember(asked, response.message, learned.owner)
     return response
+
+
+class _Noticing:
+    """Asks for a turn; in the answer to the request that it began with stands what had to be mended."""
+
+    __slots__ = ("_issues", "_learned", "_request")
+
+    def __init__(self, request: Request, issues: Sequence[Issue], learned: Capabilities) -> None:
+        self._request, self._issues, self._learned = request, issues, learned
+
+    def ask(self, asked: Request, to: Route, told: Sequence[Issue]) -> Machine[Response]:
+        """The answer of `to`, in which `told` stands too."""
+        noticed = (*self._issues, *told) if asked is self._request else told
+        return _ask(asked, to, self._learned, noticed, MOST_REFUSALS)
+
+
+class _Minting:
+    """What mints the ids of one answer."""
+
+    __slots__ = ("_base",)
+
+    def __init__(self, base: str) -> None:
+        self._base = base
+
+    def __call__(self, letter: str) -> Ids:
+        """Ids of one kind."""
+        return f"{self._base}{letter}{{}}".format
 
 
 def _ask(
@@ -79,11 +103,7 @@ def _ask(
     """One attempt; where it is refused for what the next one, by what is learnt, goes without, up to `left` more."""
     base: str = yield NewId("call_")
     nonce: str = (yield NewId())[:NONCE_LENGTH] if route.nonce else ""
-    plan = _planned(request, route, learned, nonce)
-
-    def mint(letter: str) -> Ids:
-        return f"{base}{letter}{{}}".format
-
+    plan, mint = _planned(request, route, learned, nonce), _Minting(base)
     answer = AnswerStream((*issues, *plan.issues), plan, mint)
     try:
         yield from _read(plan, mint, answer, learned.tokens)

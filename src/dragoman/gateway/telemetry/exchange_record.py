@@ -11,7 +11,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from itertools import product
 from typing import Any, Protocol
 
@@ -64,7 +63,7 @@ class UpstreamAttempt:
     failure: ProviderError | None = None
     note: Any = None
     sent: float = 0.0
-    arrivals: list[float] = field(default_factory=list)
+    arrivals: Sequence[float] = ()
     operation: str = "chat"
     besides: str = ""
 
@@ -135,7 +134,7 @@ class ExchangeRecord:
     asked: Request | None = None
     conversation: str = ""
     attempts: list[UpstreamAttempt] = field(default_factory=list)
-    server_tools: list[tuple[tuple[ToolCall, ToolResult], ...]] = field(default_factory=list)
+    server_tools: Sequence[tuple[tuple[ToolCall, ToolResult], ...]] = ()
     response: Response | None = None
     error: Exception | None = None
     status: int = 0
@@ -233,7 +232,7 @@ class ExchangeRecord:
         """Write down what a step says of server tools; gives the steps that are not about them."""
         match step:
             case ServerToolsRan():
-                self.server_tools.append(step.results)
+                self.server_tools = [*self.server_tools, step.results]
             case ToolStarted():
                 self._notify("tool_began", step.call)
             case ToolEnded():
@@ -249,20 +248,10 @@ class ExchangeRecord:
 
         What failed and is asked again counts as no answer that was wrong.
         """
-        count = 0
+        return _Watched(self, ask).ask
 
-        def answered(_: object, response: Response) -> None:
-            nonlocal count
-            count += 1
-            self._end(self.attempts[-1], response)
-
-        def asked(request: Request) -> Machine[Response]:
-            return ask(request, partial(self._note_step, request, count - len(self.server_tools)), answered)
-
-        return asked
-
-    def _note_step(self, request: Request, reask: int, step: Any) -> bool:
-        """Write down a step of a chain that is about attempts; False for any other."""
+    def note_step(self, request: Request, reask: int, step: Any) -> bool:
+        """Write down a step of a chain that is about attempts at `request`; False for any other."""
         if isinstance(step, RouteAsked):
             self._begin(UpstreamAttempt(step.place, request, step.attempt, reask))
         elif isinstance(step, RouteFailed):
@@ -297,3 +286,38 @@ class ExchangeRecord:
             return
         attempt.ended, attempt.response, attempt.failure = self.clock(), response, failure
         self._notify("attempt_ended", attempt)
+
+
+class _Watched:
+    """A chain whose attempts are written down in `record`; `count` of them answered."""
+
+    __slots__ = ("ask_chain", "count", "record")
+
+    def __init__(
+        self, record: ExchangeRecord, ask_chain: Callable[[Request, Note, Answered], Machine[Response]]
+    ) -> None:
+        self.record, self.ask_chain, self.count = record, ask_chain, 0
+
+    def ask(self, request: Request) -> Machine[Response]:
+        """Ask it."""
+        noted = _Noted(self, request, self.count - len(self.record.server_tools))
+        return self.ask_chain(request, noted.note, noted.answered)
+
+
+class _Noted:
+    """The steps of one request to such a chain, the `reask`-th of what is asked again."""
+
+    __slots__ = ("_reask", "_request", "_watched")
+
+    def __init__(self, watched: _Watched, request: Request, reask: int) -> None:
+        self._watched, self._request, self._reask = watched, request, reask
+
+    def note(self, step: Any) -> bool:
+        """One of them."""
+        return self._watched.record.note_step(self._request, self._reask, step)
+
+    def answered(self, _: object, response: Response) -> None:
+        """Somebody answered."""
+        self._watched.count += 1
+        record = self._watched.record
+        record.answered(response)
