@@ -8,7 +8,7 @@ not run is told of.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from json import dumps
 from typing import NamedTuple, TypeAlias
 
@@ -79,7 +79,7 @@ class Teller(Waiting):
         self._ran: list[Draft] = []
         self._made: dict[tuple[str, str], bool] = {}
         self._doubts: list[tuple[Draft, str, Decision, int]] = []
-        self._doubted: list[str] = []
+        self._doubted: Sequence[str] = ()
         self._stretches = 0  # of text in which calls in doubt stand
         self._fates: list[tuple[str, Outcome]] = []
         self._spoken_of = False  # the candidate at hand is, by what is said before or right behind it

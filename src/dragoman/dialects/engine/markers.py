@@ -148,6 +148,14 @@ class Table(Marks):
         """The same for a text full of what begins as marks do, and is none: they take long to compile."""
         return self._signs_of(DEEP)
 
+    def all_lead_signs(self) -> tuple[Anchored, ...]:
+        """`lead_signs`, for who asks later."""
+        return self.lead_signs
+
+    def all_sure_signs(self) -> tuple[Anchored, ...]:
+        """`sure_signs`, for who asks later."""
+        return self.sure_signs
+
     def _signs_of(self, look: int) -> tuple[Anchored, ...]:
         if any(before or not behind for before, behind in self.inline):
             return ()

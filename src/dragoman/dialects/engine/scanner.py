@@ -8,7 +8,7 @@ however often the scanner is asked.
 from __future__ import annotations
 
 import re
-from functools import cached_property, partial
+from functools import cached_property
 
 from ...lenient.source import Need, Source, Tap
 from ..judge.declared import Declared
@@ -25,6 +25,8 @@ from .search import FEW, Lead
 from .stops import Fate
 from .torn import TornMarks
 
+NO_LEADS: dict[tuple[int, bool | None], Lead] = {}
+"""Those of a text that was searched for one table; by tables and the calm of a line, None within one."""
 NOWHERE = Lead(re.compile(r"(?!)"), one=True)
 """Before the first table is known."""
 MANY_FENCES = 64
@@ -48,7 +50,7 @@ class Scanner:
         self._leads_of: Table | None = None
         self._calm = False
         self._fences = 0
-        self._leads: dict[int, tuple[Lead, dict[bool, Lead]]] = {}  # by table
+        self._leads = NO_LEADS
         self._inline = self._at_line = NOWHERE
 
     @cached_property
@@ -138,24 +140,24 @@ class Scanner:
 
     def _take_leads(self, t: Table, calm: bool) -> None:
         """Look for the markers of this table; for no plain fence where the text is all there and no candidate waits."""
-        self._leads_of, self._calm, key = t, calm, id(t)
-        if key not in self._leads:
-            inline = Lead(
-                t.lead, one=True, signs=lambda: t.lead_signs, sure=lambda: t.sure_signs, counts=self._counts_anywhere,
-            )  # fmt: skip
-            self._leads[key] = inline, {}
-        self._inline, lines = self._leads[key]
-        if calm not in lines:
-            lead = t.calm_lead if calm else t.line_lead
-            lines[calm] = Lead(
-                lead, one=False, surely=partial(self._surely, t, calm=calm),
-                counts=self._counts_calm if calm else self._counts,
-            )  # fmt: skip
-        self._at_line = lines[calm]
+        before, was_calm = self._leads_of, self._calm
+        self._leads_of, self._calm = t, calm
+        if before is not None:
+            if not self._leads:
+                self._leads = {}
+            self._leads[id(before), None], self._leads[id(before), was_calm] = self._inline, self._at_line
+        self._inline = self._leads.get((id(t), None)) or Lead(
+            t.lead, one=True, signs=t.all_lead_signs, sure=t.all_sure_signs, counts=self._counts_anywhere,
+        )  # fmt: skip
+        self._at_line = self._leads.get((id(t), calm)) or Lead(
+            t.calm_lead if calm else t.line_lead, one=False, surely=self._surely,
+            counts=self._counts_calm if calm else self._counts,
+        )  # fmt: skip
 
-    def _surely(self, t: Table, *, calm: bool) -> re.Pattern[str]:
-        """What finds lines of marks, and words that declared names begin with."""
-        lead = t.deep.calm_lead if calm else t.deep.line_lead
+    def _surely(self) -> re.Pattern[str]:
+        """What finds lines of marks, and words that declared names begin with, for the table that is looked for."""
+        t = self._leads_of or self.table
+        lead = t.deep.calm_lead if self._calm else t.deep.line_lead
         return surely_on_line(lead, t.first_words, self._names.told_heads)
 
     def _counts_anywhere(self, buf: str, at: int) -> bool:
