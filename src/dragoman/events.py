@@ -343,7 +343,8 @@ class Assembler:
 
     def _close_part(self, metadata: JsonObject = NOTHING) -> None:
         if self._kind is not None and (self._run or metadata):
-            self._add(self._kind("".join(self._run), metadata=metadata))
+            self._parts = parts = self._parts or []
+            parts.append(self._kind("".join(self._run), metadata=metadata))
         elif metadata and self._kind is None:
             self._add(Reasoning("", metadata=metadata))
         self._kind, self._run = None, []

@@ -103,29 +103,10 @@ def reask(
     budget = reasks if isinstance(reasks, Budget) else Budget(reasks)
     answer = GoodAnswer(request, whole_calls=whole_calls)
 
-    ended = _First(request, ask, budget, answer, quiet=quiet).ended
+    answer.ask, answer.budget, answer.is_quiet = ask, budget, quiet
     if quiet:
-        return relay(ask(request), on_step=answer.note_step, at_once=answer.note_steps, then=ended)
-    return relay(ask(request), on_step=answer.stream, then=ended)
-
-
-class _First:
-    """The first answer, and what is needed where it is not the last."""
-
-    __slots__ = ("_answer", "_ask", "_budget", "_quiet", "_request")
-
-    def __init__(self, request: Request, ask: Ask, budget: Budget, answer: GoodAnswer, *, quiet: bool) -> None:
-        self._request, self._ask, self._budget, self._answer, self._quiet = request, ask, budget, answer, quiet
-
-    def ended(self, response: Response) -> Response | Machine[Response]:
-        """It has ended."""
-        answer = self._answer
-        if self._quiet:
-            if (as_it_is := answer.is_good(response)) is not None:
-                return as_it_is
-            answer.catch_up()
-        emitted = _unheard_all if self._quiet else _as_they_come
-        return _made_good(self._request, self._ask, self._budget, answer, response, emitted)
+        return relay(ask(request), on_step=answer.note_step, at_once=answer.note_steps, then=answer.first_ended)
+    return relay(ask(request), on_step=answer.stream, then=answer.first_ended)
 
 
 def _made_good(  # noqa: PLR0917
@@ -246,9 +227,18 @@ def _again(asked: Request, response: Response, errors: Sequence[AnswerError], ma
 
 
 class GoodAnswer(AnswerComposer):
-    """The one answer: what of each goes out, and what is wrong with the last."""
+    """The one answer: what of each goes out, and what is wrong with the last.
 
-    __slots__ = ("_barred", "_constraint", "_empty", "_extra", "_failure", "_reasks", "_request", "_unread", "errors")
+    `ask` and `budget` are for what is asked again; `is_quiet`: nobody listens.
+    """
+
+    __slots__ = (
+        "_barred", "_constraint", "_empty", "_extra", "_failure", "_reasks", "_request", "_unread", "ask", "budget",
+        "errors", "is_quiet",
+    )  # fmt: skip
+    ask: Ask
+    budget: Budget
+    is_quiet: bool
 
     def __init__(self, request: Request, *, whole_calls: bool) -> None:
         super().__init__(form=request.output_schema is not None, whole_calls=whole_calls)
@@ -262,6 +252,15 @@ class GoodAnswer(AnswerComposer):
         self._failure: ProviderError | None = None  # of asking again
 
     # ── the first answer, and those asked for again ──────────────────────────
+
+    def first_ended(self, response: Response) -> Response | Machine[Response]:
+        """The first answer has ended: it goes out where nothing is wrong with it."""
+        if self.is_quiet:
+            if (as_it_is := self.is_good(response)) is not None:
+                return as_it_is
+            self.catch_up()
+        emitted = _unheard_all if self.is_quiet else _as_they_come
+        return _made_good(self._request, self.ask, self.budget, self, response, emitted)
 
     def report(self, event: IssueReported) -> list[Event]:
         """Emit an issue of the first answer, and note it."""

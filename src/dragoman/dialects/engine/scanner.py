@@ -146,10 +146,11 @@ class Scanner:
             if not self._leads:
                 self._leads = {}
             self._leads[id(before), None], self._leads[id(before), was_calm] = self._inline, self._at_line
-        self._inline = self._leads.get((id(t), None)) or Lead(
+        known = self._leads
+        self._inline = (known.get((id(t), None)) if known else None) or Lead(
             t.lead, one=True, signs=t.all_lead_signs, sure=t.all_sure_signs, counts=self._counts_anywhere,
         )  # fmt: skip
-        self._at_line = self._leads.get((id(t), calm)) or Lead(
+        self._at_line = (known.get((id(t), calm)) if known else None) or Lead(
             t.calm_lead if calm else t.line_lead, one=False, surely=self._surely,
             counts=self._counts_calm if calm else self._counts,
         )  # fmt: skip

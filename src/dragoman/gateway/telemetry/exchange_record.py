@@ -147,6 +147,8 @@ class ExchangeRecord:
     observers: Sequence[Observer] = ()
     note: Any = None
     _session: Session | None = None
+    _chain: Callable[[Request, Note, Answered], Machine[Response]] | None = None  # which is asked
+    _answered: int = 0  # how many of its attempts were
 
     # ── what is known of it ──────────────────────────────────────────────────
 
@@ -216,6 +218,7 @@ class ExchangeRecord:
         """The exchange is over."""
         if self.attempts:
             self._end(self.attempts[-1])
+        self._chain = None  # who keeps the record need not keep this
         self.ended = self.clock()
         self._notify("exchange_ended")
 
@@ -248,7 +251,13 @@ class ExchangeRecord:
 
         What failed and is asked again counts as no answer that was wrong.
         """
-        return _Watched(self, ask).ask
+        self._chain = ask
+        return self._ask
+
+    def _ask(self, request: Request) -> Machine[Response]:
+        noted = _Noted(self, request, self._answered - len(self.server_tools))
+        assert self._chain is not None  # it was given with this
+        return self._chain(request, noted.note, noted.answered)
 
     def note_step(self, request: Request, reask: int, step: Any) -> bool:
         """Write down a step of a chain that is about attempts at `request`; False for any other."""
@@ -288,36 +297,20 @@ class ExchangeRecord:
         self._notify("attempt_ended", attempt)
 
 
-class _Watched:
-    """A chain whose attempts are written down in `record`; `count` of them answered."""
-
-    __slots__ = ("ask_chain", "count", "record")
-
-    def __init__(
-        self, record: ExchangeRecord, ask_chain: Callable[[Request, Note, Answered], Machine[Response]]
-    ) -> None:
-        self.record, self.ask_chain, self.count = record, ask_chain, 0
-
-    def ask(self, request: Request) -> Machine[Response]:
-        """Ask it."""
-        noted = _Noted(self, request, self.count - len(self.record.server_tools))
-        return self.ask_chain(request, noted.note, noted.answered)
-
-
 class _Noted:
-    """The steps of one request to such a chain, the `reask`-th of what is asked again."""
+    """The steps of one request to a chain, the `reask`-th of what is asked again."""
 
-    __slots__ = ("_reask", "_request", "_watched")
+    __slots__ = ("_reask", "_record", "_request")
 
-    def __init__(self, watched: _Watched, request: Request, reask: int) -> None:
-        self._watched, self._request, self._reask = watched, request, reask
+    def __init__(self, record: ExchangeRecord, request: Request, reask: int) -> None:
+        self._record, self._request, self._reask = record, request, reask
 
     def note(self, step: Any) -> bool:
         """One of them."""
-        return self._watched.record.note_step(self._request, self._reask, step)
+        return self._record.note_step(self._request, self._reask, step)
 
     def answered(self, _: object, response: Response) -> None:
         """Somebody answered."""
-        self._watched.count += 1
-        record = self._watched.record
-        record.answered(response)
+        record = self._record
+        record._answered += 1
+        record._end(record.attempts[-1], response)
