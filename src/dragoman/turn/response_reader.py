@@ -105,7 +105,8 @@ class Streamed:
 
     __slots__ = (
         "_alike", "_between", "_codec", "_cut", "_cuts", "_decoder", "_ids", "_late", "_like", "_premature", "_reader",
-        "_route", "_said", "_silent", "_size", "_start", "_stopped", "_tries", "_understood", "_whole", "is_open",
+        "_resting", "_route", "_said", "_silent", "_size", "_start", "_stopped", "_tries", "_understood", "_whole",
+        "is_open",
     )  # fmt: skip
 
     is_open: bool
@@ -125,6 +126,7 @@ class Streamed:
         self._between = True  # has every frame that began ended?
         self._cut = ""  # what ends frames
         self._like: Likeness | None = None  # of the last frame
+        self._resting: Likeness | None = None  # of it, where texts alone are compared
         self._alike: Alike | None = None  # reads the frames that are like it
         self.is_open = True  # does more of the answer follow, by the frames so far?
         self._tries = 0  # times that one was made since the last that was of use
@@ -177,6 +179,9 @@ class Streamed:
         self._size += len(data)
         self._said += len(text)
         self._silent = self._tries = 0
+        if like is not self._resting:
+            like.rest()
+            self._resting = like
         return like.kind, text
 
     def _read(self, data: bytes) -> Iterator[Event]:

@@ -188,6 +188,9 @@ class Likeness(Protocol):
     def string(self, body: Any) -> str | None:
         """The string of a frame's body; None where there is none."""
 
+    def rest(self) -> None:
+        """Hold no frame to compare others with: whoever compares texts asks for that no more."""
+
 
 class StreamDecoder(Protocol):
     """Frames of a streamed answer → events."""
