@@ -138,14 +138,10 @@ class Streamed(FrameStream):
 
     def feed(self, data: bytes) -> Iterable[Event]:
         """Events leave one by one: what came before an error in the same bytes goes out before it."""
-        alike = self._alike
-        if alike is not None and self._between and not self._stopped and self._size <= MAX_STREAMED:
-            found = alike.read_all(data)
-            if found is not None:  # as they mostly come: frames that are like the last
+        if not self._stopped and self._size <= MAX_STREAMED:
+            events = self._all_alike(data)
+            if events is not None:
                 self._size += len(data)
-                self._said += len(found[0])
-                self._silent = self._tries = 0
-                events = self._decoder.feed_alike(*found)
                 return events if self._understood else self._checked(events)
         return self._read(data)
 

@@ -32,6 +32,6 @@ def decode_chunks(codec: Codec, chunks: Iterable[bytes]) -> Response:
     """The response in a stream's bytes, however they are cut."""
     stream, assembler = FrameStream(codec), Assembler()
     for chunk in chunks:
-        assembler.extend(stream.read(chunk))
+        assembler.extend(stream.feed(chunk))
     assembler.extend(stream.close())
     return assembler.response()

@@ -7,7 +7,7 @@ be told together.  Every byte is looked at a bounded number of times.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from ...events import CallDelta, Event, ReasoningDelta, TextDelta
 from .alike import Alike, Found, like_frame
@@ -45,6 +45,20 @@ class FrameStream:
         self._alike: Alike | None = None  # reads the frames that are like it
         self._tries = 0  # times that one was made since the last that was of use
         self.is_open = True  # does more of the answer follow, by the frames so far?
+
+    def feed(self, data: bytes) -> Iterable[Event]:
+        """The events of the frames that `data` completes."""
+        events = self._all_alike(data)
+        return self.read(data) if events is None else events
+
+    def _all_alike(self, data: bytes) -> list[Event] | None:
+        """The same where these are whole frames like the last one, as they mostly come; None where they are not."""
+        alike = self._alike
+        if alike is None or not self._between or (found := alike.read_all(data)) is None:
+            return None
+        self._said += len(found[0])
+        self._silent = self._tries = 0
+        return self._decoder.feed_alike(*found)
 
     def read(self, data: bytes) -> Iterator[Event]:
         """The events of the frames that `data` completes, one by one: what came before an error goes out before it."""
