@@ -133,8 +133,8 @@ def _turns(messages: Sequence[Message], start: int, known: _Turns | None, writer
         return None
     if known is None or start <= known.beside:
         beside = writer.beside(messages)
-        return _Turns(beside, writer.more(None, messages[beside:], beside))
-    return _Turns(known.beside, writer.more(known.written, messages[start:], start))
+        return _Turns(beside, writer.more(None, messages[beside:], beside, single=found.single))
+    return _Turns(known.beside, writer.more(known.written, messages[start:], start, single=found.single))
 
 
 def _framed(plan: Plan, bodies: _Bodies, messages: tuple[Message, ...], marks: tuple[int, ...]) -> _Frame | None:

@@ -226,7 +226,7 @@ class ContentWriter:
         """All instructions in front."""
         return instructions(messages)
 
-    def more(self, known: _Contents | None, turns: Sequence[Message], start: int) -> _Contents:
+    def more(self, known: _Contents | None, turns: Sequence[Message], start: int, *, single: bool) -> _Contents:
         """The contents of all."""
         known = known or _Contents()
         settled, last = _behind(known.last, turns, lambda message: _plain_parts(message, self._quirks))

@@ -12,6 +12,7 @@ from dataclasses import replace
 from itertools import chain, count, groupby
 from typing import Any
 
+from ...jsontext import as_dict
 from ...types import (
     JsonObject,
     Media,
@@ -47,7 +48,7 @@ from ..shared.results import Pairing, marked, results_first, tool_result
 from ..shared.spec import PLAIN, Quirks, TurnWriter, extra_for, own, wire_fields
 from ..shared.tools import read_functions, write_function, write_tools
 from ..shared.turn_runs import TurnForm, read_turns
-from ..shared.written import EachWriter, write_each
+from ..shared.written import EachWriter, Forms, text_and_calls, write_each
 
 NAME = "ollama_chat"
 
@@ -234,7 +235,7 @@ def encode_request(request: Request, quirks: Quirks = PLAIN) -> dict[str, Any]:
 
 def turn_writer(request: Request, quirks: Quirks) -> TurnWriter:
     """What writes the messages of a body."""
-    return EachWriter("messages", PlainForms(), _write_message)
+    return EachWriter("messages", PlainForms())
 
 
 def write_request(request: Request, extra: dict[str, Any], body: dict[str, Any]) -> dict[str, Any]:
@@ -281,26 +282,34 @@ def write_result(result: ToolResult) -> dict[str, Any]:
     return {**wire, **own(NAME, result.metadata)}
 
 
-class PlainForms:
-    """How messages of one text, results and calls behind a text are written (`Forms`)."""
+class PlainForms(Forms):
+    """How this wire has the messages of a plain conversation."""
 
     objects = True
 
-    def words(self, role: str, text: str) -> dict[str, Any]:
-        """A message that is one text."""
-        return {"role": role, "content": text}
+    def form(self, thing: Any) -> Any:
+        """A message, or a result."""
+        if type(thing) is not Message:
+            return self._result(thing) if type(thing) is ToolResult else as_dict(thing)
+        parts = thing.parts
+        first: Any = parts[0] if len(parts) == 1 else None
+        if type(first) is Text:
+            return {"role": thing.role, "content": first.text}
+        if type(first) is ToolResult:
+            return self._result(first)
+        found = text_and_calls(parts)
+        if found is None:
+            return _write_message(thing)[0]
+        text, calls = found
+        return {"role": "assistant", "content": text, "tool_calls": [*map(write_call, calls, count())]}
 
-    def result(self, result: ToolResult) -> dict[str, Any]:
+    def _result(self, result: ToolResult) -> dict[str, Any]:
         """A result, which holds texts alone."""
         content = result.content
         if result.is_error or len(content) != 1:
             return write_result(result)
         text: str = content[0].text  # type: ignore[union-attr]
         return {"role": "tool", "content": text, "tool_name": result.name, "tool_call_id": result.call_id}
-
-    def answer(self, text: str, calls: Sequence[ToolCall]) -> list[dict[str, Any]]:
-        """Calls behind a text, "" for none."""
-        return [{"role": "assistant", "content": text, "tool_calls": [*map(write_call, calls, count())]}]
 
 
 def _write_content(parts: Iterable[Part], between: str) -> dict[str, Any]:
