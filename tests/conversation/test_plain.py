@@ -103,8 +103,10 @@ def test_what_is_plain_is_written_as_each_message_alone_is(parts: tuple[list[Mes
     wires = wires_of(told, responses.PlainForms(names, quirks))
     assert repr(wires) == repr(items)
     for message in told:
-        assert repr(anthropic.plain_blocks(message)) == repr(anthropic.write_message(message, quirks))
-        assert repr(gemini._plain_parts(message, quirks)) == repr(gemini._parts_of(message, quirks))
+        blocks = [*map(anthropic.PlainBlocks().form, anthropic.plain_parts(message))]
+        assert repr(blocks) == repr(anthropic.write_message(message, quirks))
+        listed = [*map(gemini.PlainParts(quirks).form, message.parts)]
+        assert repr(listed) == repr(gemini._parts_of(message, quirks))
 
 
 def test_what_was_asked_about_last_is_no_answer_for_another() -> None:

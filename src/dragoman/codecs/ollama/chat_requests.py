@@ -285,7 +285,12 @@ def write_result(result: ToolResult) -> dict[str, Any]:
 class PlainForms(Forms):
     """How this wire has the messages of a plain conversation."""
 
-    objects = True
+    def __init__(self) -> None:
+        self.numbers: list[Any] = []
+
+    def fresh(self) -> PlainForms:
+        """The same with nothing written."""
+        return PlainForms()
 
     def form(self, thing: Any) -> Any:
         """A message, or a result."""
@@ -299,8 +304,10 @@ class PlainForms(Forms):
             return self._result(first)
         found = text_and_calls(parts)
         if found is None:
+            self.numbers += [call.arguments for call in thing.calls]
             return _write_message(thing)[0]
         text, calls = found
+        self.numbers += [call.arguments for call in calls]
         return {"role": "assistant", "content": text, "tool_calls": [*map(write_call, calls, count())]}
 
     def _result(self, result: ToolResult) -> dict[str, Any]:

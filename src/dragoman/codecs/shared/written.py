@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
-from typing import Any, ClassVar, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from ...conversation.grown import Grown, by_growth
 from ...conversation.plain import as_plain
@@ -47,12 +47,16 @@ def written_once(listed: Sequence[Any]) -> Written:
 
 
 class Forms(ABC):
-    """How a wire has the messages of a plain conversation (`as_plain`).
+    """How a wire has what is said in a plain conversation (`as_plain`).
 
-    objects  do arguments stand there as objects?  Then all numbers of such messages stand in them; else there are none.
+    numbers  what of it was written that may hold numbers: arguments, where they stand there as objects
     """
 
-    objects: ClassVar[bool] = False
+    numbers: Sequence[Any] = ()
+
+    def fresh(self) -> Forms:
+        """The same with nothing written; itself, where nothing that it writes holds numbers."""
+        return self
 
     def things(self, messages: Sequence[Message], *, single: bool) -> Sequence[Any]:
         """The messages as what stands for itself there: results do, of which a message holds several unless all calls
@@ -111,9 +115,8 @@ class EachWriter:
 
     def more(self, known: Pieces | None, turns: Sequence[Message], start: int, *, single: bool) -> Pieces:
         """The JSON of all."""
-        forms = self._forms
-        things = forms.things(turns, single=single)
-        return joined_json(known or (), things, arguments_in(turns) if forms.objects else (), forms.form)
+        forms = self._forms.fresh()
+        return joined_json(known or (), forms.things(turns, single=single), forms)
 
     def pieces(self, known: Pieces, size: int, head: int, marks: Sequence[int]) -> Pieces | None:
         """It, where no markers are asked for: these wires have none."""
@@ -148,18 +151,7 @@ def _wires(
         wires = [wire for message in more for wire in write(message, *constants)]
         return wires, wires
     way = forms(*constants)
-    return wires_of(more, way), arguments_in(more) if way.objects else ()
-
-
-def arguments_in(messages: Iterable[Message]) -> list[Any]:
-    """The arguments of all calls."""
-    return [
-        part.arguments
-        for message in messages
-        if message.role == "assistant"
-        for part in message.parts
-        if type(part) is ToolCall
-    ]
+    return wires_of(more, way), way.numbers
 
 
 @by_growth
@@ -169,17 +161,15 @@ def _written(
 ) -> tuple[Run, Pieces]:  # fmt: skip
     more, numbers = _wires(messages, start, write, forms, constants)
     before, pieces = known or (None, ())
-    return Run(before, more), joined_json(pieces, more, numbers)
+    return Run(before, more), joined_json(pieces, more, numbers=numbers)
 
 
-def joined_json(
-    before: Pieces, more: Sequence[Any], numbers: Any = ..., make: Callable[[Any], Any] | None = None
-) -> Pieces:
-    """The inside of a JSON array, and more of it; `numbers` is where all numbers of that stand, where it is given, and
-    `make` gives what stands for what JSON does not have."""
+def joined_json(before: Pieces, more: Sequence[Any], by: Forms | None = None, numbers: Any = ...) -> Pieces:
+    """The inside of a JSON array, and more of it, `by` forms where that is no JSON yet; `numbers` is where all numbers
+    of it stand, where it is given."""
     if not more:
         return before
-    written = to_bytes(more, more if numbers is ... else numbers) if make is None else to_bytes_by(make, more, numbers)
+    written = to_bytes(more, numbers) if by is None else to_bytes_by(by.form, more, by.numbers)
     return behind_pieces(before, written[1:-1] if len(written) < SHORT else memoryview(written)[1:-1])
 
 
