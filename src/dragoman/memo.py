@@ -14,7 +14,6 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import suppress
 from functools import wraps
-from operator import attrgetter
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar, cast
 
 from .jsontext import exact_json, from_json, is_written
@@ -250,42 +249,29 @@ def fields(*names: str) -> Memo:
     return Memo(key, (Capacity(64, LARGE), Capacity(LARGE_SETS, LARGEST)), _copied)
 
 
-class _Said(NamedTuple):
-    """What tools say, field by field: of each what it is called, what it is for, and where its schema stands."""
-
-    names: tuple[str, ...]
-    abouts: tuple[str, ...]
-    strict: tuple[bool, ...]
-    places: tuple[int, ...]
-
-
-_FIELDS = attrgetter("name", "description", "strict", "parameters", "metadata")
-_NO_TOOLS: tuple[tuple[Any, ...], ...] = ((),) * 5
-
-
 def _tools_content(things: Things) -> tuple[Hashable, int] | None:
     """What tools say, of those without fields of a wire; each has a name of its own.
 
     `things` are the tools, their schemas, each object once, and the JSON of these.
     """
     tools, schemas, written = things
-    names, abouts, strict, given, metadata = zip(*map(_FIELDS, tools), strict=True) if tools else _NO_TOOLS
-    if any(metadata) or len({*names}) < len(names):
-        return None
     places = {id(schema): at for at, schema in enumerate(schemas)}
-    said = _Said(names, abouts, strict, tuple(map(places.__getitem__, map(id, given))))
+    told = tuple([
+        (tool.name, tool.description, tool.strict, places[id(tool.parameters)]) for tool in tools if not tool.metadata
+    ])  # fmt: skip
+    if len(told) < len(tools) or len({one[0] for one in told}) < len(told):
+        return None
     empty = places.get(id(EMPTY_OBJECT_SCHEMA), -1)
-    return (said, empty, written), len(written) + sum(map(len, names)) + sum(map(len, filter(None, abouts)))
+    return (told, empty, written), len(written) + sum([len(one[0]) + len(one[1] or "") for one in told])
 
 
-def _tools_copied(key: tuple[_Said, int, bytes]) -> Things:
-    said, empty, written = key
+def _tools_copied(key: tuple[Any, int, bytes]) -> Things:
+    told, empty, written = key
     schemas = from_json(written)
     if empty >= 0:
         schemas[empty] = EMPTY_OBJECT_SCHEMA
     made = [
-        Tool(name=name, description=about, parameters=schemas[at], strict=strict)
-        for name, about, strict, at in zip(*said, strict=True)
+        Tool(name=name, description=about, parameters=schemas[at], strict=strict) for name, about, strict, at in told
     ]
     return FrozenTools(made), (), b""
 
@@ -305,7 +291,6 @@ class _Given(NamedTuple):
 
 
 _GIVEN: Recent[int, _Given] = Recent(16)
-_SCHEMA = attrgetter("parameters")
 
 
 def frozen(tools: tuple[Tool, ...]) -> tuple[Tool, ...]:
@@ -313,13 +298,12 @@ def frozen(tools: tuple[Tool, ...]) -> tuple[Tool, ...]:
 
     Of the very tools that came before only the schemas are looked at, which their owner may have changed.
     """
-    before = _GIVEN.get(id(tools))
-    if before is not None and before.tools is tools and is_written(before.schemas, before.written):
-        return before.frozen
+    given = _GIVEN.get(id(tools))
+    if given is not None and given.tools is tools and is_written(given.schemas, given.written):
+        return given.frozen
     if {*map(type, tools)} != {Tool}:
         return tools
-    given = [*map(_SCHEMA, tools)]
-    schemas = [*dict(zip(map(id, given), given, strict=True)).values()]
+    schemas = [*{id(tool.parameters): tool.parameters for tool in tools}.values()]
     written = exact_json(schemas)
     if written is None:
         return tools
