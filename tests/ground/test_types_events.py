@@ -300,14 +300,14 @@ def made_of(thing: Any) -> Any:
 LEAVES: st.SearchStrategy[Any] = (
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text()
 )
-JSON: st.SearchStrategy[Any] = st.recursive(
+VALUES: st.SearchStrategy[Any] = st.recursive(
     LEAVES,
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3).map(MappingProxyType),
     max_leaves=8,
 )
 
 
-@given(JSON | st.just("half \ud800"))
+@given(VALUES | st.just("half \ud800"))
 def test_what_is_made_where_it_is_written_is_written_as_what_was_made_before(value: Any) -> None:
     written = to_bytes_by(made_of, (Standing(value), [Standing(value)]), [value])
     assert written == to_bytes([{"of": value}, [{"of": value}]])
