@@ -310,22 +310,23 @@ class PlainForms(Forms):
         if type(thing) is not Message:
             return self._result(thing) if type(thing) is ToolResult else as_dict(thing)
         parts = thing.parts
+        if len(parts) == 1:  # as nearly all
+            only: Any = parts[0]
+            if type(only) is Text:
+                role = thing.role
+                return {"role": self._system if role == "system" else role, "content": only.text}
+            if type(only) is ToolResult:
+                return self._result(only)
         first: Any = parts[0] if parts else None
-        kind, size = type(first), len(parts)
-        if size == 1 and kind is Text:
-            role = thing.role
-            return {"role": self._system if role == "system" else role, "content": first.text}
-        if size == 1 and kind is ToolResult:
-            return self._result(first)
-        calls: Any = parts[1:] if kind is Text else parts
-        if len(calls) == 1 and type(call := calls[0]) is ToolCall:  # as nearly all
+        calls: Any = parts[1:] if type(first) is Text else parts
+        if len(calls) == 1 and type(call := calls[0]) is ToolCall:
             written = arguments_text(call) if call.raw else dumps(call.arguments)
             listed = [{"id": call.id, "type": "function", "function": {"name": call.name, "arguments": written}}]
         elif {*map(type, calls)} == _CALLS:
             listed = [*map(write_call, calls)]
         else:
             return write_message(thing, self._quirks)[0]
-        if kind is Text:
+        if type(first) is Text:
             return {"role": "assistant", "content": first.text, "tool_calls": listed}
         return self._without_text(listed)
 
