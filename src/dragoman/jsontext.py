@@ -41,7 +41,7 @@ def to_bytes_by(make: Callable[[Any], Any], value: Any, numbers: Any) -> bytes:
     know to `as_dict`.
     """
     written = _quickly(value, numbers, make)
-    return _surely(value, _encoding(encode_basestring_ascii, COMPACT, make)).encode() if written is None else written
+    return _surely(value, _encoding(make)).encode() if written is None else written
 
 
 def _quickly(value: Any, numbers: Any, make: Callable[[Any], Any] | None = None) -> bytes | None:
@@ -180,35 +180,31 @@ quoted: Callable[[str], str] = encode_basestring_ascii
 
 
 
-def _encoding(
-    quoting: Callable[[str], str], separators: tuple[str, str], default: Callable[[Any], Any],
-    deep: Callable[[Any], str] | None = None,
-) -> Callable[[Any], str]:  # fmt: skip
-    """`json.JSONEncoder.encode`, without the encoder in C that it makes anew for every value, where there is one.
+def _pieces_by(
+    quoting: Callable[[str], str], separators: tuple[str, str], default: Callable[[Any], Any]
+) -> Callable[[Any, int], Iterable[str]]:
+    """`json.JSONEncoder.iterencode`, without the encoder in C that it makes anew for every value, where there is one.
 
-    `deep` is asked what is nested without end.
+    Circles are found by their depth, not by marks: an encoder that is kept must not keep what it has seen.
     """
     ascii_only, (comma, colon) = quoting is encode_basestring_ascii, separators
-    made = json.JSONEncoder(ensure_ascii=ascii_only, allow_nan=False, separators=separators, default=default)
     make = getattr(json.encoder, "c_make_encoder", None)
-    if make is None:
-        return made.encode
-    # Circles are found by their depth, not by marks: an encoder that is kept must not keep what it has seen.
-    pieces = make(None, default, quoting, None, colon, comma, False, False, False)
-    if deep is None:
-        return lambda value: "".join(pieces(value, 0))
-
-    def written(value: Any) -> str:
-        try:
-            return "".join(pieces(value, 0))
-        except RecursionError:
-            return deep(value)
-
-    return written
+    if make is not None:
+        made: Callable[[Any, int], Iterable[str]] = make(
+            None, default, quoting, None, colon, comma, False, False, False
+        )
+        return made
+    plain = json.JSONEncoder(ensure_ascii=ascii_only, allow_nan=False, separators=separators, default=default)
+    return lambda value, _: plain.iterencode(value)
 
 
-COMPACT = (",", ":")
-_encode = _encoding(encode_basestring_ascii, COMPACT, as_dict)
+def _encoding(default: Callable[[Any], Any]) -> Callable[[Any], str]:
+    """What writes `to_json` by the standard library."""
+    pieces = _pieces_by(encode_basestring_ascii, (",", ":"), default)
+    return lambda value: "".join(pieces(value, 0))
+
+
+_encode = _encoding(as_dict)
 
 
 def _as_plain(value: Any) -> Any:
@@ -219,6 +215,33 @@ def _as_plain(value: Any) -> Any:
     raise TypeError(f"{type(value).__name__} is not JSON")
 
 
+def dumps(value: Any) -> str:
+    """A value as strict JSON text: mappings of any kind, characters as they are, no NaN."""
+    pieces = _short
+    if type(value) is dict:
+        for one in value.values():
+            if type(one) is str and len(one) > LONG:
+                pieces = _long
+    try:
+        return "".join(pieces(value, 0))
+    except RecursionError:
+        return _ENCODER.encode(value)  # which tells a circle from what is deep
+
+
+LONG = 256
+"""Characters of a text, as contents of files are, that the fast engine writes: it takes a tenth of the time."""
+
+
+def _quoted(text: str) -> str:
+    """A text as `dumps` writes it."""
+    if len(text) > LONG and type(text) is str:
+        try:
+            written: bytes = _engine()[0](text)
+            return written.decode()
+        except TypeError:
+            pass  # half a character
+    return encode_basestring(text)
+
+
 _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, default=_as_plain)
-dumps = _encoding(encode_basestring, (", ", ": "), _as_plain, _ENCODER.encode)  # which tells a circle from what is deep
-"""A value as strict JSON text: mappings of any kind, characters as they are, no NaN."""
+_short, _long = [_pieces_by(quoting, (", ", ": "), _as_plain) for quoting in (encode_basestring, _quoted)]

@@ -279,6 +279,13 @@ def test_any_mapping_and_any_tuple_is_json() -> None:
         dumps(object())
 
 
+@given(st.text(), st.integers(0, 400), st.booleans())
+def test_a_long_text_is_written_as_a_short_one_is(odd: str, size: int, half: bool) -> None:
+    text = "x" * size + odd + "".join(map(chr, range(0x90))) + "\u2028\ud800"[: 1 + half] + "é🙂"
+    value = {"short": odd, "long": text, odd: [text, {"deep": text * 2}]}
+    assert dumps(value) == json.dumps(value, ensure_ascii=False)
+
+
 @given(st.text(), st.integers(0, 3), st.integers(0, 40_000))
 def test_what_is_not_ascii_is_written_as_the_standard_library_does(odd: str, times: int, size: int) -> None:
     value = ["x" * size, {odd: odd * times}, "a\x7fb" * times]
