@@ -139,13 +139,13 @@ def looked_at(messages: Sequence[Message], before: Plain | None) -> Plain | None
         if kind is Text and count == 1 and not waiting and (said := last.text) and role in _SAID and not last.metadata:
             size += len(said)
             blank = said.isspace()
-        elif kind is ToolResult and count == 1 == len(waiting) and len(content := last.content) == 1 and role == "tool":
+        elif kind is ToolResult and count == 1 and len(content := last.content) == 1 and role == "tool":
             told: Any = content[0]
-            if type(told) is not Text or told.metadata or last.metadata:
+            if type(told) is not Text or told.metadata or last.metadata or waiting != [last.call_id]:
+                return None
+            if not (name := last.name):
                 return None
             size += len(told.text)
-            if last.call_id != waiting[0] or not (name := last.name):
-                return None
             names.add(name)
             waiting = []
             continue

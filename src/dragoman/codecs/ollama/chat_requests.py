@@ -297,16 +297,20 @@ class PlainForms(Forms):
         if type(thing) is not Message:
             return self._result(thing) if type(thing) is ToolResult else as_dict(thing)
         parts = thing.parts
-        first: Any = parts[0] if len(parts) == 1 else None
-        if type(first) is Text:
-            return {"role": thing.role, "content": first.text}
-        if type(first) is ToolResult:
-            return self._result(first)
+        if len(parts) == 1:  # as nearly all
+            only: Any = parts[0]
+            if type(only) is Text:
+                return {"role": thing.role, "content": only.text}
+            if type(only) is ToolResult:
+                return self._result(only)
         found = text_and_calls(parts)
         if found is None:
             self.numbers += [call.arguments for call in thing.calls]
             return _write_message(thing)[0]
         text, calls = found
+        if len(calls) == 1:
+            self.numbers.append(calls[0].arguments)
+            return {"role": "assistant", "content": text, "tool_calls": [write_call(calls[0], 0)]}
         self.numbers += [call.arguments for call in calls]
         return {"role": "assistant", "content": text, "tool_calls": [*map(write_call, calls, count())]}
 

@@ -77,6 +77,8 @@ def text_and_calls(parts: Sequence[Any]) -> tuple[str, Sequence[ToolCall]] | Non
     if type(last) is not ToolCall:
         return None
     first = parts[0]
+    if len(parts) == 2 and type(first) is Text:
+        return first.text, (last,)  # as nearly all
     text, calls = (first.text, parts[1:]) if type(first) is Text else ("", parts)
     return (text, calls) if len(calls) == 1 or {*map(type, calls)} == {ToolCall} else None
 
