@@ -83,6 +83,7 @@ class Scanner:
                 continue
             if (
                 src.eof and (self._trial.finish or (not marker and start < len(src.buf)))
+                and not (self._teller.crowd.will(src.buf[start:cut]) and not self._teller.reasoning)
                 and self._torn.ends(t, start, cut, marker)
             ):  # fmt: skip
                 return ""
@@ -186,7 +187,7 @@ class Scanner:
         """The same where no candidate waits: there a fence that is text need not be read, if many were."""
         if buf[at : at + 1] == SIGN and self.table.passing.sign:
             self._fences += 1
-            if self._fences > MANY_FENCES:
+            if self._fences > MANY_FENCES and self._fences % MANY_FENCES:  # of many in turn, one is told how far we are
                 return self.table.passing.fate(buf, at, self._names.heads) is not Fate.PASSES
         return self._counts(buf, at)
 
