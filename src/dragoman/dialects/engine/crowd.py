@@ -30,7 +30,7 @@ class Crowd:
 
     def add(self, text: str) -> None:
         """More of the text."""
-        signs = self._signs + text.count("`") + text.count("~")
+        signs = self._signs + _signs(text)
         if signs > SIGNS + self._size // EVERY_SIGN and not self.is_over:
             self._place = self._over(text)
             self.is_over = self._place >= 0
@@ -38,7 +38,9 @@ class Crowd:
 
     def will(self, text: str) -> bool:
         """Will there be too many once this text is added?"""
-        return self.is_over or (self._signs + len(text) > SIGNS and self._over(text) >= 0)
+        if self.is_over or self._signs + len(text) <= SIGNS:
+            return self.is_over
+        return self._signs + _signs(text) > SIGNS and self._over(text) >= 0
 
     def _over(self, text: str) -> int:
         """The place in this text, which comes next, at which there are too many; -1 for none."""
@@ -52,3 +54,7 @@ class Crowd:
     def past(self) -> int:
         """How much was added since the place where there were too many."""
         return self._size - self._place
+
+
+def _signs(text: str) -> int:
+    return text.count("`") + text.count("~")

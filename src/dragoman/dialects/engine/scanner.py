@@ -17,10 +17,9 @@ from ..reading.named import PRINT_OPEN, UNDECIDED, begins_word, forms_at, opened
 from .budget import TRIED, Patience
 from .candidates import Trial
 from .emitter import Teller
-from .mark_starts import glued, surely_on_line
+from .mark_starts import FENCE, glued, surely_on_line
 from .markers import Table, narrow_table
 from .nearby import Nearby
-from .passing import SIGN
 from .search import FEW, Lead
 from .stops import Fate
 from .torn import TornMarks
@@ -149,7 +148,7 @@ class Scanner:
             self._leads[id(before), None], self._leads[id(before), was_calm] = self._inline, self._at_line
         known = self._leads
         self._inline = (known.get((id(t), None)) if known else None) or Lead(
-            t.lead, one=True, signs=t.all_lead_signs, sure=t.all_sure_signs, counts=self._counts_anywhere,
+            t.lead, one=True, signs=t.all_lead_signs, sure=t.surer_signs, counts=self._counts_anywhere,
         )  # fmt: skip
         self._at_line = (known.get((id(t), calm)) if known else None) or Lead(
             t.calm_lead if calm else t.line_lead, one=False, surely=self._surely,
@@ -160,7 +159,7 @@ class Scanner:
         """What finds lines of marks, and words that declared names begin with, for the table that is looked for."""
         t = self._leads_of or self.table
         lead = t.deep.calm_lead if self._calm else t.deep.line_lead
-        return surely_on_line(lead, t.first_words, self._names.told_heads)
+        return surely_on_line(lead, t.first_words, self._names.told_heads, t.befores, t.line)
 
     def _counts_anywhere(self, buf: str, at: int) -> bool:
         """The same of a place within a line: most that begins like a mark goes on as none."""
@@ -177,15 +176,17 @@ class Scanner:
         t = self.table
         if sign in t.weak and t.marker.alone(buf, at):
             return not self._trial.passes(at)
-        if not sign.isascii() or sign in t.named_signs or buf[at : at + PRINTS_SIZE] == PRINTS:
+        if not sign.isascii() or buf[at : at + PRINTS_SIZE] == PRINTS:
             return True
         if begins_word(self._names, buf, at):
             return True
-        return (sign in t.heads or sign in t.letters) and t.marker.match(buf, at) is not None
+        if (sign in t.heads or sign in t.letters) and t.marker.match(buf, at) is not None:
+            return True
+        return sign in t.named_signs and bool(forms_at(self._names, t.named_first, buf, at, eof=True))
 
     def _counts_calm(self, buf: str, at: int) -> bool:
         """The same where no candidate waits: there a fence that is text need not be read, if many were."""
-        if buf[at : at + 1] == SIGN and self.table.passing.sign:
+        if buf.startswith(FENCE, at) and self.table.passing.sign:
             self._fences += 1
             if self._fences > MANY_FENCES and self._fences % MANY_FENCES:  # of many in turn, one is told how far we are
                 return self.table.passing.fate(buf, at, self._names.heads) is not Fate.PASSES
