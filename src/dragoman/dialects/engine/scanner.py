@@ -77,6 +77,7 @@ class Scanner:
                     continue
             cut, marker = self._next_marker(t)
             if 0 <= end < len(src.buf) and end <= cut:
+                end = end if t is not self.table else cut  # where none stands for all that listens, none is passed by
                 say(src.buf[start:end])
                 src.pos = end
                 continue
