@@ -108,6 +108,11 @@ def test_what_wants_a_word_is_left_to_the_parser(text: str) -> None:
     assert read(text) is None
 
 
+def test_a_crowd_of_backticks_before_a_call_counts_as_in_pieces() -> None:
+    text = "a `b` c\n" * 11_000 + CALL
+    assert parse(text, tools=TOOLS) == by_parser(text)
+
+
 def test_a_call_that_was_cut_by_a_limit_is_left_to_the_parser() -> None:
     assert parse(CALL, tools=TOOLS, finish_reason="length") == by_parser(CALL, finish_reason="length")
 

@@ -29,6 +29,7 @@ from ..reading.named import begins_word, forms_at
 from ..reading.strays import Strays
 from ..reading.table import CLEAN, READERS
 from .beginning import may_open
+from .crowd import SIGNS, Crowd
 from .listening import Listening
 from .lookahead import unlike_all, untried
 from .overlooked import overlooked
@@ -79,6 +80,8 @@ def read(text: str, heard: Listening, finish: str) -> Parsed | None:
         return None
     prose = text[before.start : at]
     if _says_against(groups[0].row, prose) or _overlooks(prose, heard):
+        return None
+    if len(prose) > SIGNS and Crowd().will(prose):
         return None
     return _message(text, before, prose, groups, heard)
 
