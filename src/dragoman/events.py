@@ -207,6 +207,7 @@ class _OpenCall:
 
 
 _STARTED, _ENDED = Started(), Ended()
+_NO_CALLS: dict[int, _OpenCall] = {}  # of most answers; nothing is put into it
 
 
 class Assembler:
@@ -218,12 +219,12 @@ class Assembler:
     __slots__ = ("_calls", "_ended", "_kind", "_parts", "_run", "_started", "doubtful", "issues")
 
     def __init__(self) -> None:
-        self._parts: list[Part | None] = []
+        self._parts: list[Part | None] | tuple[()] = ()
         self._run: list[str] = []
         self._kind: type[Text] | type[Reasoning] | None = None
-        self._calls: dict[int, _OpenCall] = {}
-        self.issues: list[Issue] = []
-        self.doubtful: list[ToolCall] = []
+        self._calls = _NO_CALLS
+        self.issues: list[Issue] | tuple[()] = ()
+        self.doubtful: list[ToolCall] | tuple[()] = ()
         self._started, self._ended = _STARTED, _ENDED
 
     def add(self, event: Event) -> None:
@@ -254,14 +255,16 @@ class Assembler:
         self._add_text(Reasoning, event.text)
 
     def _notice(self, event: IssueReported) -> None:
-        self.issues.append(event.issue)
+        self.issues = issues = self.issues or []
+        issues.append(event.issue)
 
     def _doubt(self, event: CallDoubted) -> None:
-        self.doubtful.append(event.call)
+        self.doubtful = doubtful = self.doubtful or []
+        doubtful.append(event.call)
 
     def _add_part(self, event: PartAdded) -> None:
         self._close_part()
-        self._parts.append(event.part)
+        self._add(event.part)
 
     def _end_part(self, event: PartEnded) -> None:
         self._close_part(event.metadata)
@@ -269,8 +272,10 @@ class Assembler:
     def _start_call(self, event: CallStarted) -> None:
         if self._kind is not None:
             self._close_part()
+        if self._calls is _NO_CALLS:
+            self._calls = {}
         self._calls[event.index] = _OpenCall(event, len(self._parts))
-        self._parts.append(None)
+        self._add(None)
 
     def _add_arguments(self, event: CallDelta) -> None:
         self._calls[event.index].pieces.append(event.json)
@@ -281,9 +286,13 @@ class Assembler:
         if made is None:
             return
         if call.place == _NOWHERE:
-            self.issues.append(_in_reasoning(made))
-        else:
+            self._notice(IssueReported(_in_reasoning(made)))
+        elif self._parts:  # its place is there
             self._parts[call.place] = made
+
+    def _add(self, part: Part | None) -> None:
+        self._parts = parts = self._parts or []
+        parts.append(part)
 
     @property
     def count(self) -> int:
@@ -315,9 +324,10 @@ class Assembler:
         if event.answer:
             self._parts = [p for p in self._parts if not isinstance(p, Reasoning)]
             return
-        self.doubtful.clear()
+        self.doubtful = ()
         texts = [p for p in self._parts if isinstance(p, Text | Reasoning)]
-        self.issues += [_in_reasoning(p) for p in self._parts if isinstance(p, ToolCall)]
+        for made in [p for p in self._parts if isinstance(p, ToolCall)]:
+            self._notice(IssueReported(_in_reasoning(made)))
         for call in self._calls.values():
             call.place = _NOWHERE
         joined = "".join(p.text for p in texts)
@@ -333,9 +343,10 @@ class Assembler:
 
     def _close_part(self, metadata: JsonObject = NOTHING) -> None:
         if self._kind is not None and (self._run or metadata):
-            self._parts.append(self._kind("".join(self._run), metadata=metadata))
+            self._parts = parts = self._parts or []
+            parts.append(self._kind("".join(self._run), metadata=metadata))
         elif metadata and self._kind is None:
-            self._parts.append(Reasoning("", metadata=metadata))
+            self._add(Reasoning("", metadata=metadata))
         self._kind, self._run = None, []
 
 

@@ -34,11 +34,21 @@ def to_bytes(value: Any, numbers: Any = ...) -> bytes:
     return _surely(value).encode() if written is None else written
 
 
-def _quickly(value: Any, numbers: Any) -> bytes | None:
+def to_bytes_by(make: Callable[[Any], Any], value: Any, numbers: Any) -> bytes:
+    """The same of a value that holds more than JSON has: `make` gives what stands for it, asked where that is written.
+
+    What need not be made before it is written, and kept until all is, costs half.  `make` hands on what it does not
+    know to `as_dict`.
+    """
+    written = _quickly(value, numbers, make)
+    return _surely(value, _encoding(make)).encode() if written is None else written
+
+
+def _quickly(value: Any, numbers: Any, make: Callable[[Any], Any] | None = None) -> bytes | None:
     """`to_json` by the fast engine; None where that writes it in other words, or not at all."""
     try:
         dump, options = _engine()
-        written: bytes = dump(value, _as_dict, options)
+        written: bytes = dump(value, make or as_dict, options)
         if not written.isascii():
             text = written.decode()
             if (len(written) - len(text)) * SPARSE > len(written):
@@ -48,7 +58,7 @@ def _quickly(value: Any, numbers: Any) -> bytes | None:
             written = written.replace(b"\x7f", b"\\u007f")  # which orjson writes as it is, and `quoted` escapes
         # orjson writes NaN as null, where the standard library raises
         if numbers is not value:  # of a long text, looking through it takes longer than writing it
-            suspect = numbers and b"null" in dump(numbers, _as_dict, options)
+            suspect = numbers and b"null" in dump(numbers, as_dict, options)
         else:
             suspect = b"null" in written
         return None if suspect and not _is_finite(numbers) else written
@@ -72,10 +82,10 @@ def _escaped(error: UnicodeError) -> tuple[str, int]:
 register_error(ESCAPED, _escaped)
 
 
-def _surely(value: Any) -> str:
+def _surely(value: Any, encode: Callable[[Any], str] | None = None) -> str:
     """`to_json` by the standard library."""
     try:
-        return _encode(value)
+        return (encode or _encode)(value)
     except (TypeError, ValueError, RecursionError) as error:
         raise UsageError(f"not JSON: {error}; give numbers that are finite and plain values") from error
 
@@ -87,7 +97,7 @@ def exact_json(value: Any) -> bytes | None:
     """
     try:
         dump, options = _engine()
-        written: bytes = dump(value, _as_dict, options)
+        written: bytes = dump(value, as_dict, options)
     except (TypeError, RecursionError):
         return None
     return written if b"null" not in written or _is_finite(value) else None
@@ -97,7 +107,7 @@ def is_written(value: Any, written: bytes) -> bool:
     """Is `written`, in which there is no null, the `exact_json` of `value`?"""
     try:
         dump, options = _engine()
-        return dump(value, _as_dict, options) == written
+        return dump(value, as_dict, options) == written
     except (TypeError, RecursionError):
         return False
 
@@ -135,11 +145,11 @@ def _engine() -> tuple[Callable[..., bytes], int]:
     return orjson.dumps, passed
 
 
-def _as_dict(value: Any) -> Any:
-    """Mappings only: what else the standard library can write is left to it."""
+def as_dict(value: Any) -> Any:
+    """A mapping of any kind as a dictionary.  Raises `TypeError` for what JSON has no form for."""
     if isinstance(value, Mapping):
         return dict(value)
-    raise TypeError
+    raise TypeError(f"{type(value).__name__} has no JSON form")
 
 
 _FINITE = frozenset({str, int, bool, type(None)})
@@ -165,45 +175,36 @@ def _is_finite(value: Any) -> bool:
     return True
 
 
-def _plain(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return dict(value)
-    raise TypeError(f"{type(value).__name__} has no JSON form")
-
-
 quoted: Callable[[str], str] = encode_basestring_ascii
 """A text as `to_json` writes it."""
 
 
 
-def _encoding(
-    quoting: Callable[[str], str], separators: tuple[str, str], default: Callable[[Any], Any],
-    deep: Callable[[Any], str] | None = None,
-) -> Callable[[Any], str]:  # fmt: skip
-    """`json.JSONEncoder.encode`, without the encoder in C that it makes anew for every value, where there is one.
+def _pieces_by(
+    quoting: Callable[[str], str], separators: tuple[str, str], default: Callable[[Any], Any]
+) -> Callable[[Any, int], Iterable[str]]:
+    """`json.JSONEncoder.iterencode`, without the encoder in C that it makes anew for every value, where there is one.
 
-    `deep` is asked what is nested without end.
+    Circles are found by their depth, not by marks: an encoder that is kept must not keep what it has seen.
     """
     ascii_only, (comma, colon) = quoting is encode_basestring_ascii, separators
-    made = json.JSONEncoder(ensure_ascii=ascii_only, allow_nan=False, separators=separators, default=default)
     make = getattr(json.encoder, "c_make_encoder", None)
-    if make is None:
-        return made.encode
-    # Circles are found by their depth, not by marks: an encoder that is kept must not keep what it has seen.
-    pieces = make(None, default, quoting, None, colon, comma, False, False, False)
-    if deep is None:
-        return lambda value: "".join(pieces(value, 0))
-
-    def written(value: Any) -> str:
-        try:
-            return "".join(pieces(value, 0))
-        except RecursionError:
-            return deep(value)
-
-    return written
+    if make is not None:
+        made: Callable[[Any, int], Iterable[str]] = make(
+            None, default, quoting, None, colon, comma, False, False, False
+        )
+        return made
+    plain = json.JSONEncoder(ensure_ascii=ascii_only, allow_nan=False, separators=separators, default=default)
+    return lambda value, _: plain.iterencode(value)
 
 
-_encode = _encoding(encode_basestring_ascii, (",", ":"), _plain)
+def _encoding(default: Callable[[Any], Any]) -> Callable[[Any], str]:
+    """What writes `to_json` by the standard library."""
+    pieces = _pieces_by(encode_basestring_ascii, (",", ":"), default)
+    return lambda value: "".join(pieces(value, 0))
+
+
+_encode = _encoding(as_dict)
 
 
 def _as_plain(value: Any) -> Any:
@@ -214,6 +215,33 @@ def _as_plain(value: Any) -> Any:
     raise TypeError(f"{type(value).__name__} is not JSON")
 
 
+def dumps(value: Any) -> str:
+    """A value as strict JSON text: mappings of any kind, characters as they are, no NaN."""
+    pieces = _short
+    if type(value) is dict:
+        for one in value.values():
+            if type(one) is str and len(one) > LONG:
+                pieces = _long
+    try:
+        return "".join(pieces(value, 0))
+    except RecursionError:
+        return _ENCODER.encode(value)  # which tells a circle from what is deep
+
+
+LONG = 256
+"""Characters of a text, as contents of files are, that the fast engine writes: it takes a tenth of the time."""
+
+
+def _quoted(text: str) -> str:
+    """A text as `dumps` writes it."""
+    if len(text) > LONG and type(text) is str:
+        try:
+            written: bytes = _engine()[0](text)
+            return written.decode()
+        except TypeError:
+            pass  # half a character
+    return encode_basestring(text)
+
+
 _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, default=_as_plain)
-dumps = _encoding(encode_basestring, (", ", ": "), _as_plain, _ENCODER.encode)  # which tells a circle from what is deep
-"""A value as strict JSON text: mappings of any kind, characters as they are, no NaN."""
+_short, _long = [_pieces_by(quoting, (", ", ": "), _as_plain) for quoting in (encode_basestring, _quoted)]

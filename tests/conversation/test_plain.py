@@ -97,14 +97,16 @@ def test_what_is_plain_is_written_as_each_message_alone_is(parts: tuple[list[Mes
     in_chat = [wire for message in told for wire in chat.write_message(message, quirks)]
     in_ollama = [wire for message in told for wire in ollama._write_message(message)]
     items = [wire for message in told for wire in responses._write_message(message, names, quirks)]
-    wires = wires_of(told, chat.PlainForms(quirks), lambda one: chat.write_message(one, quirks))
+    wires = wires_of(told, chat.PlainForms(quirks))
     assert repr(wires) == repr(in_chat)
-    assert repr(wires_of(told, ollama.PlainForms(), ollama._write_message)) == repr(in_ollama)
-    wires = wires_of(told, responses.PlainForms(names, quirks), lambda one: responses._write_message(one, names, quirks))
+    assert repr(wires_of(told, ollama.PlainForms())) == repr(in_ollama)
+    wires = wires_of(told, responses.PlainForms(names, quirks))
     assert repr(wires) == repr(items)
     for message in told:
-        assert repr(anthropic.plain_blocks(message)) == repr(anthropic.write_message(message, quirks))
-        assert repr(gemini._plain_parts(message, quirks)) == repr(gemini._parts_of(message, quirks))
+        blocks = [*map(anthropic.PlainBlocks().form, anthropic.plain_parts(message))]
+        assert repr(blocks) == repr(anthropic.write_message(message, quirks))
+        listed = [*map(gemini.PlainParts(quirks).form, message.parts)]
+        assert repr(listed) == repr(gemini._parts_of(message, quirks))
 
 
 def test_what_was_asked_about_last_is_no_answer_for_another() -> None:

@@ -50,6 +50,7 @@ CASES: list[tuple[str, str, dict[str, Any], Verdict, str, str]] = [
     ("mends", "<tool_call>{'name': 'count', 'arguments': {'n': '3',}}</tool_call>", {}, M, "strong", "quotes, string to integer, trailing comma"),
     ("a word", "The tags are <tool_call> and </tool_call>, on lines.", {}, Q, "word", "in the middle of a sentence"),
     ("a repetition", f"{TAGGED}\nTo recap:\n{READ}", {}, Q, "repeat", "the same call was made before"),
+    ("a repetition in its tags", f"{TAGGED}\nTo recap, I made:\n{TAGGED}", {}, Q, "repeat", "the same call was made before"),
 ]  # fmt: skip
 
 

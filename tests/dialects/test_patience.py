@@ -7,6 +7,7 @@ import random
 import pytest
 
 from dragoman.dialects.engine.budget import MARKS, TRIED
+from dragoman.dialects.engine.crowd import SIGNS
 from dragoman.dialects.engine.parse import parse
 from dragoman.dialects.engine.parsed import Parsed, fold
 from dragoman.dialects.engine.parser import Parser
@@ -139,6 +140,23 @@ def test_a_call_behind_a_megabyte_of_dense_markdown_is_read() -> None:
         "print({'a': 1})\n```\n\n- item `one` {x}\n- [link](http://a.b)\n\n> quote <tag> `q`\n\n"
     )
     assert [c.name for c in parse(dense * 5000 + CALL, tools=TOOLS).calls] == ["ping"]
+
+
+@pytest.mark.parametrize("unit", ["```json\n  ```\nx\n", "````  ```\n", "- ```\n``", "`a`"])
+def test_behind_more_backticks_than_any_answer_has_all_is_text_from_the_same_place_in_any_pieces(unit: str) -> None:
+    text = unit * (3 * SIGNS // unit.count("`")) + "\n\n" + CALL
+    parsed = parse(text, tools=TOOLS)
+    assert parsed == fed(text)
+    assert not parsed.calls
+    assert parsed.issues[0].kind is IssueKind.NOISE
+    assert "from here on none is read" in parsed.issues[0].message
+
+
+def test_backticks_in_reasoning_leave_the_answer_all_its_own() -> None:
+    text = "<think>" + "```\n" * SIGNS + "</think>" + CALL
+    parsed = parse(text, tools=TOOLS)
+    assert [c.name for c in parsed.calls] == ["ping"]
+    assert parsed == fed(text)
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,7 @@ LINES = (
     "-gone\n", "@@ -1 +1 @@\n", "+++ b\n", "key: |\n", "  of it\n", "User: hi\n", "Assistant:\n", "### Human\n",
     "[source,py]\n", "----\n", "{code}\n", "#+begin_src\n", "#+end_src\n", "<code>\n", "</code>\n", "<!-- c\n", "-->\n",
     "\\begin{verbatim}\n", "\\end{verbatim}\n", "an `open span\n", "an \"open mark\n", "[INST] x\n", "text ``` inline\n",
+    "a List<Sample> of it\n", "</sample> ends\n", "a \"\"\" b\n", "a /* b\n", "*/ b\n", "in ```</sample> c\n", "[/quote]\n", "[quote]\n",
 )  # fmt: skip
 
 
@@ -57,6 +58,17 @@ def test_fences_that_hold_nothing_take_no_steps() -> None:
     assert steps("```\n" * 2000) < 2 * 2000
 
 
+def test_an_element_that_never_closes_takes_no_steps_for_what_follows() -> None:
+    opened = "A List<Sample> is meant.\n\n"
+    assert steps(opened + CODE * 100 + CALL) - steps(opened + CODE + CALL) < 100 * 60
+
+
+def test_what_closes_an_element_is_seen_behind_what_was_passed() -> None:
+    closed = "<example>\n\n" + CODE * 50 + "</example>\n\n"
+    assert len(parse(closed + CALL, tools=TOOLS).calls) == 1
+    assert not parse("<example>\n\n" + CODE * 50 + CALL + "\n\n</example>", tools=TOOLS).calls
+
+
 def test_a_call_is_found_whatever_is_passed_before_it() -> None:
     assert [call.name for call in parse(CODE * 50 + CALL, tools=TOOLS).calls] == ["ping"]
 
@@ -74,7 +86,7 @@ def test_paragraphs_that_are_passed_leave_the_place_as_reading_them_would(
     rng = random.Random(seed)
     texts = ["".join(rng.choices(LINES, k=rng.randint(1, 30))) + rng.choice(("", "x ")) for _ in range(40)]
     passed = [standing(text) for text in texts]
-    monkeypatch.setattr(Paragraphs, "passable", lambda _self, _pos: None)
+    monkeypatch.setattr(Paragraphs, "passable", lambda _self, _pos, _until: None)
     for text, found in zip(texts, passed, strict=True):
         assert found == standing(text), text
 

@@ -57,6 +57,24 @@ def test_a_client_that_hangs_up_is_served_no_more(behind: int) -> None:
     asyncio.run(go())
 
 
+@pytest.mark.parametrize("behind", [0, 1], ids=["alone", "another waits behind it"])
+def test_the_head_of_what_is_served_for_long_is_let_go_of(behind: int) -> None:
+    async def go() -> list[Any]:
+        connection, _ = _connection(slow_app(Slow()))
+        connection.data_received(_request() * (1 + behind))
+        async with asyncio.timeout(10):
+            while connection._gone is None:
+                await asyncio.sleep(0.01)
+        heads = [connection.cycle.scope["headers"], connection.headers]
+        connection.connection_lost(None)
+        for task in [*connection.tasks]:
+            task.cancel()
+        return heads
+
+    heads = asyncio.run(go())
+    assert all(dict(head)[b"host"] == b"a" for head in heads) if behind else not any(heads)
+
+
 def test_who_asks_late_is_told_all_the_same() -> None:
     async def go() -> list[str]:
         connection, _ = _connection(slow_app(Slow()))

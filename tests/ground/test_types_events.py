@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dragoman.errors import UsageError
 from dragoman.events import (
     Assembler,
     CallDelta,
@@ -28,7 +29,7 @@ from dragoman.events import (
     assemble,
     replay,
 )
-from dragoman.jsontext import dumps, to_bytes, to_json
+from dragoman.jsontext import as_dict, dumps, to_bytes, to_bytes_by, to_json
 from dragoman.types import (
     Edit,
     Issue,
@@ -278,11 +279,51 @@ def test_any_mapping_and_any_tuple_is_json() -> None:
         dumps(object())
 
 
+@given(st.text(), st.integers(0, 400), st.booleans())
+def test_a_long_text_is_written_as_a_short_one_is(odd: str, size: int, half: bool) -> None:
+    text = "x" * size + odd + "".join(map(chr, range(0x90))) + "\u2028\ud800"[: 1 + half] + "é🙂"
+    value = {"short": odd, "long": text, odd: [text, {"deep": text * 2}]}
+    assert dumps(value) == json.dumps(value, ensure_ascii=False)
+
+
 @given(st.text(), st.integers(0, 3), st.integers(0, 40_000))
 def test_what_is_not_ascii_is_written_as_the_standard_library_does(odd: str, times: int, size: int) -> None:
     value = ["x" * size, {odd: odd * times}, "a\x7fb" * times]
     assert to_json(value) == json.dumps(value, separators=(",", ":"))
     assert to_bytes(value).decode() == to_json(value)
+
+
+class Standing:
+    """Stands for a JSON value until that is written."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
+def made_of(thing: Any) -> Any:
+    return {"of": thing.value} if type(thing) is Standing else as_dict(thing)
+
+
+LEAVES: st.SearchStrategy[Any] = (
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text()
+)
+VALUES: st.SearchStrategy[Any] = st.recursive(
+    LEAVES,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3).map(MappingProxyType),
+    max_leaves=8,
+)
+
+
+@given(VALUES | st.just("half \ud800"))
+def test_what_is_made_where_it_is_written_is_written_as_what_was_made_before(value: Any) -> None:
+    written = to_bytes_by(made_of, (Standing(value), [Standing(value)]), [value])
+    assert written == to_bytes([{"of": value}, [{"of": value}]])
+
+
+@pytest.mark.parametrize("value", [float("nan"), [float("inf")], object(), {1}])
+def test_what_is_made_where_it_is_written_must_be_json_too(value: Any) -> None:
+    with pytest.raises(UsageError, match="not JSON"):
+        to_bytes_by(made_of, [Standing(value)], [value])
 
 
 @pytest.mark.parametrize("parts", [

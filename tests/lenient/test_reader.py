@@ -17,6 +17,12 @@ MENDED: list[tuple[str, Any, str]] = [
     ('{"a": 1,}', {"a": 1}, "trailing_comma"),
     ('{"a": 1 "b": 2}', {"a": 1, "b": 2}, "missing_comma"),
     ("[1,,2]", [1, 2], "extra_comma"),
+    ("{„a“: „x“, „b“: „y“}", {"a": "x", "b": "y"}, "quotes"),
+    ("{«a»: «x», «b»: [«y», «z»]}", {"a": "x", "b": ["y", "z"]}, "quotes"),
+    ("[[1]，[2]]", [[1], [2]], "comma"),
+    ('{"a": [1]，，"b": 2}', {"a": [1], "b": 2}, "comma"),
+    ('{"a"： "x"， "b"： "y，z"}', {"a": "x", "b": "y，z"}, "comma"),
+    ('{"a"： "他说"好"，再见"}', {"a": '他说"好"，再见'}, "unescaped_quote"),
     ("{'a': 'it\\'s'}", {"a": "it's"}, "quotes"),
     ("{'a': 'it's fine'}", {"a": "it's fine"}, "unescaped_quote"),
     ("{a: 1}", {"a": 1}, "bare_key"),
@@ -69,6 +75,11 @@ def test_spelling_is_mended_and_noted(text: str, value: Any, edit: str) -> None:
     got, edits = mend(text)
     assert got == value
     assert edit in [e.kind for e in edits]
+
+
+@pytest.mark.parametrize("blank", ["\u00a0", "\u3000", "\ufeff", "\u200b", "\u2060"])
+def test_signs_that_nobody_sees_part_values_and_stay_in_strings(blank: str) -> None:
+    assert mend(f'{{"a"{blank}: {blank}"x{blank}"{blank}}}') == ({"a": f"x{blank}"}, [])
 
 
 @pytest.mark.parametrize("text", BROKEN)

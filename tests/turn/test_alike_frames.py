@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dragoman.codecs import CODECS
+from dragoman.codecs.shared import frame_stream
 from dragoman.codecs.shared.frames import Frame, FrameKind, writers
 from dragoman.errors import ProviderError
 from dragoman.events import CallDelta, Event, ReasoningDelta, TextDelta
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE
-from dragoman.turn import response_reader
 from dragoman.turn.response_reader import Streamed
 from tests.support.recordings import SHARED, pieces, rows
 
@@ -85,7 +85,7 @@ def _joined(events: list[Event]) -> list[Event]:
 
 def _plainly(api: str, data: bytes) -> tuple[list[Event], str]:
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(response_reader, "MOST_TRIES", 0)
+        patched.setattr(frame_stream, "MOST_TRIES", 0)
         return _read(api, [data])
 
 

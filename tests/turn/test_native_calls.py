@@ -160,6 +160,9 @@ REFUSED: list[tuple[str, str, str, IssueKind, str]] = [
     ("a missing argument", "look", "{}", IssueKind.INVALID_ARGUMENTS, '"at" is missing'),
     ("a value that is none of those", "look", '{"at": "x", "how": "never"}', IssueKind.INVALID_ARGUMENTS, "$.how"),
     ("a fraction for a whole number", "look", '{"at": "x", "n": 1.5}', IssueKind.INVALID_ARGUMENTS, "$.n"),
+    ("escapes of two readings", "look", '{"at": "type in C:\\Users\\new"}', IssueKind.MALFORMED, "two readings"),
+    ("half a character", "look", '{"at": "\\ud83d"}', IssueKind.MALFORMED, "half a character"),
+    ("a key of signs", "note", '{"{\\"at\\": 1}": 2}', IssueKind.MALFORMED, "no argument's name"),
     ("a key that is not taken", "now", '{"tz": "UTC"}', IssueKind.INVALID_ARGUMENTS, "tz"),
 ]  # fmt: skip
 
@@ -231,6 +234,18 @@ def test_any_pieces_come_to_the_same_and_what_runs_fits(value: dict[str, Any], n
     for call in one.calls:
         assert assemble(handled([json.dumps(call.arguments)], name)).message == one.message
         assert not Judge(TOOLS).known(call.name) or call.name == tool.name
+
+
+@given(st.text(alphabet="{}[]\":,'\\nuUx aé\n1，", max_size=40), st.booleans(), st.data())
+def test_any_pieces_of_damaged_arguments_come_to_the_same(raw: str, quoted: bool, data: st.DataObject) -> None:
+    text = f'{{"at": "{raw}"}}' if quoted else f'{{"at": {raw}}}'
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(text)), max_size=5)))
+    pieces = [text[a:b] for a, b in zip([0, *cuts], [*cuts, len(text)], strict=True) if a < b]
+    events = handled(pieces)
+    one, two = assemble(events), assemble(handled([text]))
+    assert one.message == two.message
+    assert one.issues == two.issues
+    assert isinstance(json.loads(deltas(events)), dict)
 
 
 # ── through a turn, on every wire ────────────────────────────────────────────

@@ -79,6 +79,9 @@ def by_growth(
             return make(items, 0, None, *constants)  # type: ignore[call-arg]
         if not constants:
             return remembered(items, constants, make)
+        if len(constants) == 1:
+            one = constants[0]
+            return remembered(items, constants, (make, one if type(one) in WORDS else id(one)))
         return remembered(items, constants, (make, *[one if type(one) in WORDS else id(one) for one in constants]))
 
     return cast("Callable[Concatenate[Sequence[T], P], S]", of)

@@ -43,7 +43,7 @@ class Repaired:
 def repair(messages: Sequence[Message]) -> Repaired:
     """`messages` with every result next to its call, missing results added as errors, orphan results left out."""
     if as_plain(messages) is not None:
-        return Repaired(same(messages))
+        return Repaired(messages if isinstance(messages, tuple) else (*messages,))
     made, done = _repaired(messages)
     return Repaired(same(messages) if made is None else made, done)
 

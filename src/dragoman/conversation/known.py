@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from operator import is_
+from typing import TypeAlias
 
 from ..memo import Recent
 from ..types import Message, Reasoning, Text, ToolCall, ToolResult
@@ -25,8 +26,10 @@ DEEPEST = 64
 """Turns after which what was made of them is made anew: each turn holds the one before."""
 
 
-_HELD: Recent[tuple[int, int], tuple[Grown[Message], int]] = Recent(HELD)
-"""Conversations, and how many turns of each are held."""
+_Held: TypeAlias = tuple[Grown[Message] | None, int]
+"""A conversation, and how many turns of it are held."""
+_HELD: Recent[tuple[int, int], list[_Held]] = Recent(HELD)
+"""Each in a place of its own, where its next turn takes its place."""
 
 
 def known_again(messages: Sequence[Message]) -> Sequence[Message]:
@@ -34,12 +37,17 @@ def known_again(messages: Sequence[Message]) -> Sequence[Message]:
     if type(messages) is not tuple or len(messages) < FEWEST:
         return messages
     key = id(messages[0]), id(messages[1])  # of objects that are held, so that no others have them
-    base, turns = _HELD.get(key) or _NOBODY
+    place = _HELD.get(key)
+    base, turns = _NOBODY if place is None else place[0]
     if turns >= DEEPEST:
         base, turns = _NOBODY
-    while base is not None and not _begins(messages, base):
+    size = len(messages)
+    while base is not None:
+        end = len(base)
+        if end <= size and base[-1] is messages[end - 1] and all(map(is_, base, messages)):
+            break
         base, turns = base.base, turns - 1  # another turn behind the same beginning
-    if base is not None and len(base) == len(messages):
+    if base is not None and len(base) == size:
         return base
     whole = grown(base, (), messages)
     found = as_plain(whole)
@@ -47,17 +55,15 @@ def known_again(messages: Sequence[Message]) -> Sequence[Message]:
         return messages
     if base is not None and base.base is not None:
         base.base.made.clear()  # what is asked from now on is made of what was made of `base`
-    _HELD.put(key, (whole, max(turns, 0) + 1))
+    held = whole, max(turns, 0) + 1
+    if place is None:
+        _HELD.put(key, [held])
+    else:
+        place[0] = held
     return whole
 
 
-_NOBODY: tuple[Grown[Message] | None, int] = None, 0
-
-
-def _begins(messages: Sequence[Message], base: Grown[Message]) -> bool:
-    """Do the messages begin with these very ones?"""
-    end = len(base)
-    return end <= len(messages) and base[-1] is messages[end - 1] and all(map(is_, base, messages))
+_NOBODY: _Held = None, 0
 
 
 @by_growth

@@ -118,7 +118,11 @@ def known_plain(behind: Sequence[Message], whole: Sequence[Message]) -> None:
 
 
 def looked_at(messages: Sequence[Message], before: Plain | None) -> Plain | None:
-    """What is known of `messages` behind those of `before`."""
+    """What is known of `messages` behind those of `before`.
+
+    Three kinds are nearly all: a text, a call, mostly behind a text, and its result.  They are gone through here, for a
+    first turn looks at every message there is.
+    """
     size = SHORT * len(messages) + (0 if before is None else before.size)
     calls: list[str] = []
     names: set[str] = set()
@@ -130,33 +134,44 @@ def looked_at(messages: Sequence[Message], before: Plain | None) -> Plain | None
         role, parts = message.role, message.parts
         if message.cache or message.metadata:
             return None
-        first: Any = parts[0] if len(parts) == 1 else None
-        if type(first) is Text and (said := first.text) and role in _SAID and not (waiting or first.metadata):
-            size += len(said)  # as nearly all
-            if role == "system":
-                filled = filled and not opened
-            elif filled:
-                filled = (opened or role == "user") and not said.isspace()
-                opened = True
-            continue
-        if role == "tool":
-            read = _result(first, waiting, names) if type(first) is ToolResult else _results(parts, waiting, names)
+        last: Any = parts[-1] if parts else None
+        kind, count, blank = type(last), len(parts), False
+        if kind is Text and count == 1 and not waiting and (said := last.text) and role in _SAID and not last.metadata:
+            size += len(said)
+            blank = said.isspace()
+        elif kind is ToolResult and count == 1 and len(content := last.content) == 1 and role == "tool":
+            told: Any = content[0]
+            if type(told) is not Text or told.metadata or last.metadata or waiting != [last.call_id]:
+                return None
+            if not (name := last.name):
+                return None
+            size += len(told.text)
+            names.add(name)
             waiting = []
-        elif waiting or role not in _SAID:
+            continue
+        elif (
+            kind is ToolCall and not waiting and role == "assistant" and not last.metadata and count < 3
+            and (count == 1 or (type(first := parts[0]) is Text and first.text and not first.metadata))
+        ):  # fmt: skip
+            size += SHORT + len(last.raw or "") + (len(first.text) if count == 2 else 0)  # type: ignore[union-attr]
+            waiting = [last.id]
+            calls.append(last.id)
+            names.add(last.name)
+        elif role == "tool":
+            read, waiting = _results(parts, waiting, names), []
+            if read < 0:
+                return None
+            size += read
+        elif waiting or role not in _SAID or (read := _said(parts, waiting, names, calls=role == "assistant")) < 0:
             return None
         else:
-            read = _said(parts, waiting if role == "assistant" else None, names)
+            size += read
             calls += waiting
             single = single and len(waiting) < 2
-        if read < 0:
-            return None
-        size += read
-        if role == "system":
-            filled = filled and not opened
-        elif filled:
-            speaks = bool(parts) and type(parts[-1]) is not Text
-            filled = (opened or role == "user") and (speaks or not _is_blank(parts))
-            opened = True
+            blank = kind is not ToolCall and _is_blank(parts)
+        if blank or not opened or role == "system":
+            filled = filled and (not opened if role == "system" else (opened or role == "user") and not blank)
+            opened = opened or role != "system"
     if waiting or not all(calls):
         return None
     return Plain(before, size, calls, names, single=single, filled=filled, opened=opened)
@@ -166,34 +181,22 @@ def _is_blank(parts: Sequence[Part]) -> bool:
     return all(type(part) is Text and (not part.text or part.text.isspace()) for part in parts)
 
 
-def _said(parts: Sequence[Part], waiting: list[str] | None, names: set[str]) -> int:
+def _said(parts: Sequence[Part], waiting: list[str], names: set[str], *, calls: bool) -> int:
     """The characters of texts, -1 for what is not just that.
 
-    In a turn of the model, which has a list for its calls, they say something, and calls count too.
+    In a turn of the model, which may hold `calls`, they say something, and calls count too.
     """
     size = 0
     for part in parts:
-        if type(part) is Text and not part.metadata and (part.text or waiting is None):
+        if type(part) is Text and not part.metadata and (part.text or not calls):
             size += len(part.text)
-        elif type(part) is ToolCall and not part.metadata and waiting is not None:
+        elif type(part) is ToolCall and not part.metadata and calls:
             size += SHORT + len(part.raw or "")
             waiting.append(part.id)
             names.add(part.name)
         else:
             return -1
     return size
-
-
-def _result(part: ToolResult, waiting: list[str], names: set[str]) -> int:
-    """The characters of the only result, which answers the only call."""
-    content = part.content
-    one = content[0] if len(content) == 1 else None
-    if type(one) is not Text or one.metadata or waiting != [part.call_id]:
-        return _results((part,), waiting, names)
-    if part.metadata or not part.name:
-        return -1
-    names.add(part.name)
-    return len(one.text)
 
 
 def _results(parts: Sequence[Part], waiting: list[str], names: set[str]) -> int:

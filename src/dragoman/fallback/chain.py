@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import StrEnum
-from functools import partial
 from types import GeneratorType
 from typing import Any, TypeAlias, TypeVar
 
@@ -158,36 +157,49 @@ class _Chaining:
         """The answer to `request`; `answered` is told of it too."""
         to = tuple(self._routes) if self._last is None or not asked_about(request) else (self._last,)
 
-        def told(route: Route, response: Response) -> None:
-            self._last = route
-            if answered is not None:
-                answered(route, response)
-
+        told = self._told if answered is None else _Told(self, answered).told
         first, self._first = self._first, None
         return chain(request, to, *self._how, answered=told, spread=self._spread, note=note, first=first)
+
+    def _told(self, route: Route, _: Response) -> None:
+        self._last = route
+
+
+class _Told:
+    """Tells the chaining and somebody else who answered."""
+
+    __slots__ = ("_answered", "_chaining")
+
+    def __init__(self, chaining: _Chaining, answered: Answered) -> None:
+        self._chaining, self._answered = chaining, answered
+
+    def told(self, route: Route, response: Response) -> None:
+        """`route` gave `response`."""
+        self._chaining._last = route
+        self._answered(route, response)
 
 
 class _Attempts:
     """The attempts at one request."""
 
     __slots__ = (
-        "_answered", "_began", "_failures", "_first", "_health", "_is_alone", "_is_only", "_last", "_learned",
-        "_note_step", "_places", "_request", "_rules", "_spread", "issues",
+        "_began", "_failures", "_first", "_is_alone", "_is_only", "_learned", "_note_step", "_request", "_rules",
+        "_spread", "answered", "health", "issues", "last", "places",
     )  # fmt: skip
 
     def __init__(  # noqa: PLR0917
         self, request: Request, health: Health, learned: Capabilities, rules: Rules, spread: Spread | None = None,
         note: Note | None = None, answered: Answered | None = None, first: First | None = None,
     ) -> None:  # fmt: skip
-        self._request, self._health, self._learned, self._rules = request, health, learned, rules
-        self._spread, self._note_step, self._answered = spread, note or _not_noted, answered
-        self._failures: list[RouteFailed] = []
-        self._places: list[Place] = []
+        self._request, self.health, self._learned, self._rules = request, health, learned, rules
+        self._spread, self._note_step, self.answered = spread, note or _not_noted, answered
+        self._failures: tuple[RouteFailed, ...] = ()
+        self.places: tuple[Place, ...] = ()
         self._first = first
-        self._last: Route
+        self.last: Route
         self._began = 0.0  # when this route was first asked
         self._is_alone = self._is_only = False  # can nobody be asked after it, and could nobody before?
-        self.issues: list[Issue] = []
+        self.issues: tuple[Issue, ...] = ()
 
     def only(self, route: Route) -> Machine[Response]:
         """Ask the only route.  Raises ProviderError where it cannot take the request's tools."""
@@ -219,7 +231,7 @@ class _Attempts:
         """
         fit = self._fit(routes)
         unfit = [RouteSkipped(self._place(route), "has no native tools") for route in routes if route not in fit]
-        rests = [(self._health.rests(self._place(route), now), self._native(route)) for route in fit]
+        rests = [(self.health.rests(self._place(route), now), self._native(route)) for route in fit]
         resting = sorted((each for each in rests if each[0]), key=lambda each: each[0])
         rested = [route for rest, route in rests if not rest]
         if self._spread is not None:
@@ -235,7 +247,7 @@ class _Attempts:
 
     def _skip(self, rest: float, route: Route) -> RouteSkipped:
         where = self._place(route)
-        kinds = {place: condition.kind for place, condition in self._health}
+        kinds = {place: condition.kind for place, condition in self.health}
         return RouteSkipped(where, RESTS.format(seconds=rest, kind=kinds.get(where, ErrorKind.UNKNOWN)))
 
     def worth_asking(self, queue: list[Route], error: ProviderError) -> list[Route]:
@@ -245,7 +257,7 @@ class _Attempts:
         if error.kind is not ErrorKind.CONTEXT:
             return queue
         sizes = [(self._context(route), route) for route in queue]
-        small = self._context(self._last)
+        small = self._context(self.last)
         return [route for size, route in sizes if not small or not size or size > small]
 
     def _place(self, route: Route) -> Place:
@@ -279,35 +291,27 @@ class _Attempts:
 
         `began`: the time now; `alone`: can nobody be asked after it?  A route that is the only one returns no failure.
         """
-        self._last, self._began, self._is_alone = route, began, alone
-        self._places.append(self._place(route))
+        self.last, self._began, self._is_alone = route, began, alone
+        self.places = (*self.places, self._place(route))
         asked = self._attempt(1)
         return asked if self._spread is None else _counted(self._spread.enter(route), asked)
 
     def _attempt(self, number: int) -> Machine[Any]:
         """The `number`-th attempt at this route, and what follows from it."""
         first, self._first = self._first, None
-        noted = () if first is not None else self._noted(RouteAsked(self._places[-1], number))
-        relayed = _RelayedTurn(self._note_step, whole=not self._request.stream)
+        noted = () if first is not None else self._noted(RouteAsked(self.places[-1], number))
+        relayed = _RelayedTurn(self, number, self._note_step, whole=not self._request.stream)
         asked = relay(
-            turn(self._request, self._last, self._learned, first),
+            turn(self._request, self.last, self._learned, first),
             on_step=relayed.pass_on,
             at_once=None if self._request.stream else relayed.wait,
-            then=partial(self._ended, relayed),
-            failed=partial(self._failed, relayed, number),
+            then=relayed.ended,
+            failed=relayed.failed,
         )
         return _behind(noted, asked) if noted else asked
 
-    def _ended(self, relayed: _RelayedTurn, response: Response) -> Response | Machine[Response]:
-        """It answered; what waits of that goes out."""
-        self._health.answered(self._places[-1])
-        if self.issues:
-            response = replace(response, issues=(*self.issues, *response.issues))
-        if self._answered is not None:
-            self._answered(self._last, response)
-        return _behind(relayed.waiting, response) if relayed.waiting else response
-
-    def _failed(self, relayed: _RelayedTurn, number: int, error: Exception) -> Machine[Any]:
+    def failed(self, relayed: _RelayedTurn, number: int, error: Exception) -> Machine[Any]:
+        """It failed.  Raises what is no failure of a provider."""
         if not isinstance(error, ProviderError):
             raise error
         without_frames(error)  # it is kept
@@ -317,13 +321,13 @@ class _Attempts:
         """What follows a failure."""
         wait = None if relayed.spoke else self._rules.wait(error, number, alone=self._is_alone)
         then = Then.GIVE_UP if wait is None else Then.RETRY
-        failed = RouteFailed(self._places[-1], number, error, then, wait or 0.0)
+        failed = RouteFailed(self.places[-1], number, error, then, wait or 0.0)
         if wait is not None:
             yield from self._report(failed)
             yield Sleep(wait)
             return (yield from self._attempt(number + 1))
         now: float = yield Now()
-        self._note(self._last, failed, self._began, now)
+        self._note(self.last, failed, self._began, now)
         if relayed.spoke:
             yield from self._noted(failed)
             raise failed.error
@@ -340,20 +344,20 @@ class _Attempts:
         if error.kind is ErrorKind.NO_TOOLS:
             self._learned.note(route, failed.place.model, Refusals(tools=True))
         if TREATMENTS[error.kind].cooling is not Cooling.NONE:
-            self._health.failed(failed.place, error, self._rules, began=began, now=now)
+            self.health.failed(failed.place, error, self._rules, began=began, now=now)
 
     # ── failures ─────────────────────────────────────────────────────────────
 
     def give_up(self, failed: RouteFailed, then: Then) -> Iterator[RouteFailed | IssueReported]:
         """Report that a route was given up, and what follows."""
         step = replace(failed, then=then)
-        self._failures.append(step)
+        self._failures = (*self._failures, step)
         return self._report(step)
 
     def _report(self, step: RouteFailed) -> Iterator[RouteFailed | IssueReported]:
         next_ = {Then.RETRY: "asked again", Then.SWITCH: "went elsewhere", Then.GIVE_UP: "gave up"}[step.then]
         issue = Issue(kind=IssueKind.WIRE_FAULT, message=f"{step.place}, attempt {step.attempt}: {step.error}; {next_}")
-        self.issues.append(issue)
+        self.issues = (*self.issues, issue)
         yield from self._noted(step)
         yield IssueReported(issue)
 
@@ -365,7 +369,7 @@ class _Attempts:
         """The error for the whole: the only one as it is, several as a `ChainError`."""
         if len(self._failures) == 1:
             return self._failures[0].error
-        rests = [self._health.rests(where, now) for where in self._places]
+        rests = [self.health.rests(where, now) for where in self.places]
         return ChainError(self._failures, min(rests) or None)
 
 
@@ -394,17 +398,33 @@ class _RelayedTurn:
     Steps that are no events pass at once.  What waits when the turn fails never goes out.
     """
 
-    __slots__ = ("_note", "_whole", "spoke", "waiting")
+    __slots__ = ("_attempts", "_note", "_number", "_whole", "spoke", "waiting")
 
-    def __init__(self, note: Note, *, whole: bool) -> None:
+    def __init__(self, attempts: _Attempts, number: int, note: Note, *, whole: bool) -> None:
+        self._attempts, self._number = attempts, number
         self.spoke, self._note, self._whole = False, note, whole
-        self.waiting: list[Any] = []
+        self.waiting: list[Any] | tuple[()] = ()
+
+    def ended(self, response: Response) -> Response | Machine[Response]:
+        """The turn has answered; what waits of that goes out."""
+        attempts = self._attempts
+        attempts.health.answered(attempts.places[-1])
+        if attempts.issues:
+            response = replace(response, issues=(*attempts.issues, *response.issues))
+        if attempts.answered is not None:
+            attempts.answered(attempts.last, response)
+        return _behind(self.waiting, response) if self.waiting else response
+
+    def failed(self, error: Exception) -> Machine[Any]:
+        """It has failed."""
+        return self._attempts.failed(self, self._number, error)
 
     def wait(self, steps: list[Any]) -> tuple[()] | None:
         """Of a whole answer everything waits."""
         if not EVENTS.issuperset(map(type, steps)):
             return None
-        self.waiting += steps
+        self.waiting = waiting = self.waiting or []
+        waiting += steps
         return ()
 
     def pass_on(self, event: Event) -> Iterable[Event]:
@@ -413,9 +433,9 @@ class _RelayedTurn:
             return () if self._note(event) else (event,)
         if self.spoke:
             return (event,)
-        self.waiting.append(event)
+        self.waiting = waiting = self.waiting or []
+        waiting.append(event)
         if self._whole or isinstance(event, Started | WireEvent | IssueReported):
             return ()
-        self.spoke = True
-        waiting, self.waiting = self.waiting, []
+        self.spoke, self.waiting = True, ()
         return waiting

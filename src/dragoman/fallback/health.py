@@ -61,6 +61,8 @@ APART = 60.0
 class Health:
     """The conditions of places; shared by turns and threads (each change is one assignment)."""
 
+    __slots__ = ("__weakref__", "_conditions")
+
     def __init__(self) -> None:
         self._conditions: dict[Place, Condition] = {}
 

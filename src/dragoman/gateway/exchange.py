@@ -21,7 +21,6 @@ from ..codecs.shared.spec import Stamp
 from ..codecs.typed.hosted import asked, demanded, without
 from ..effects import NOW, Machine, NewId, Sleep, relay
 from ..errors import CodecError, DragomanError, ProviderError, without_frames
-from ..events import EVENTS, IssueReported
 from ..fallback import Balancer, Health, Spread, chaining, place
 from ..jsontext import to_bytes
 from ..providers.route import Route
@@ -41,6 +40,7 @@ from .attached import ALONE, Attached, not_ready, offering, taken
 from .config.model import Access, GatewayConfig
 from .fronts import STREAM_TYPES, Front
 from .loading import asks_nothing, load
+from .outgoing import Outgoing
 from .shortcut import Shortcut
 from .state.responses import Opening, Responses
 from .telemetry.exchange_record import GONE, ExchangeRecord
@@ -315,22 +315,11 @@ class Exchange:
         encoder = codec.encode_stream(stamp, request, whole_calls=self._whole_calls)
         write = writers[codec.frames]
         pieces: list[bytes] = []
-        sealer, across = self._sealer(), AnswerCrossing(codec.name)
+        across = AnswerCrossing(codec.name)
         shortcut = Shortcut(encoder, codec.frames, pieces, self._send)
-
-        def on_step(step: Any) -> tuple[()]:
-            if type(step) in EVENTS:
-                step = sealer.event(step)
-                if type(step) is IssueReported:
-                    self._note([step.issue])
-                went_out = shortcut.note(step)
-                for event in across.feed(step):
-                    if not went_out:
-                        pieces.extend(map(write, encoder.feed(event)))
-            return ()
-
+        outgoing = Outgoing(self._sealer(), across, shortcut, encoder, write, pieces, self._note)
         try:
-            response = yield from relay(steps, shortcut.perform, on_step)
+            response = yield from relay(steps, shortcut.perform, outgoing.take)
         except DragomanError:
             yield from self._send(pieces)  # what the provider said before it failed goes out before the failure
             raise

@@ -13,7 +13,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeAlias
 from weakref import WeakSet
 
 import aiohttp
@@ -22,6 +22,7 @@ from multidict import CIMultiDict
 from yarl import URL
 
 from ..memo import Recent
+from .chunked import Chunked
 from .short_answers import Short, ShortAnswers
 
 TARGETS = 64
@@ -30,15 +31,19 @@ SCHEMES = frozenset({"http", "https"})
 BREAKS = frozenset("\r\n\0")
 FRAMING = frozenset({"connection", "content-length", "expect", "transfer-encoding"})
 """Headers that say how a body is sent: whoever gives one wants another way than this."""
+STREAMED = frozenset({"application/vnd.amazon.eventstream", "application/x-ndjson", "text/event-stream"})
+"""Kinds of answers that are open for long."""
 IS_KNOWN = aiohttp.__version__.partition(".")[0] == "3"
 """Is it the library whose connections are known here?"""
 LENGTH = "Content-Length"
-STREAMS = ("text/event-stream", "application/x-ndjson", "application/vnd.amazon.eventstream")
-"""What is accepted where an answer in pieces is asked for."""
 BROKEN = (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError)
 """How a connection breaks that its peer has ended."""
 MOST_KEPT = 4
 """Kept connections that one body is posted over; a peer that ended one may have ended all of them."""
+
+
+Headers: TypeAlias = Mapping[str, str]
+"""Those of an answer."""
 
 
 class Content(Protocol):
@@ -74,12 +79,12 @@ class _Asked(aiohttp.ClientRequest):
 class Target(NamedTuple):
     """Where a body goes, by the request as which the connector knows it; `head` ends where the body's length stands.
 
-    `streams`: is an answer in pieces asked for?
+    `streams`: is an answer asked for that comes bit by bit?
     """
 
     request: aiohttp.ClientRequest
     head: bytes
-    streams: bool
+    streams: bool = False
 
 
 class Direct:
@@ -116,7 +121,7 @@ class Direct:
         lines += [f"{name}: {value}" for name, value in request.headers.items() if name.lower() not in FRAMING]
         if any(not BREAKS.isdisjoint(line) for line in lines):
             return None
-        streams = sent.get("accept", "").startswith(STREAMS)
+        streams = request.headers.get("accept") in STREAMED
         return Target(request, "\r\n".join((*lines, f"{LENGTH}: ")).encode(), streams)
 
     async def post(
@@ -153,7 +158,14 @@ class Direct:
     ) -> tuple[int, Mapping[str, str], Answer]:
         protocol, silence = connection.protocol, None
         try:
-            if target.streams:
+            begun: tuple[int, Any] | None = None
+            if target.streams and not protocol.should_close:
+                silence = Silence(protocol, timeouts.sock_read, self._loop)
+                content: Any = Chunked(protocol, silence, self._loop)
+                silence.content = content
+                protocol.transport.write(request)
+                begun = await content.begin()
+            elif target.streams:
                 silence = self._give(protocol, timeouts.sock_read)
                 protocol.transport.write(request)
             else:
@@ -164,14 +176,11 @@ class Direct:
                     _go_back(connection, protocol)
                     return found.status, found.headers, found
                 silence = found
-            while True:
-                with silence:
-                    head, content = await protocol.read()
-                if not 100 <= head.code < 200 or head.code == 101:
-                    break
+            if begun is None:
+                begun, content = await _all_of(protocol, silence)
             self._used.add(protocol)
             silence.content = content
-            return head.code, head.headers, Posted(connection, content, silence)
+            return *begun, Posted(connection, content, silence)
         except HttpProcessingError as error:
             _end(connection, silence)
             about = target.request.request_info
@@ -192,6 +201,15 @@ class Direct:
         silence = Silence(protocol, seconds, self._loop)
         protocol.set_response_params(read_until_eof=True, timer=silence)
         return silence
+
+
+async def _all_of(protocol: Any, silence: Silence) -> tuple[tuple[int, Headers], Any]:
+    """The answer as aiohttp reads it: status and headers, and its body."""
+    while True:
+        with silence:
+            head, content = await protocol.read()
+        if not 100 <= head.code < 200 or head.code == 101:
+            return (head.code, head.headers), content
 
 
 def _plain(url: str) -> URL | None:

@@ -9,8 +9,10 @@ from ..records import dataclass
 
 CLOSERS = {"“": "”", "”": "”", "„": "“”", "‘": "’", "’": "’", "«": "»", "「": "」", "＂": "＂"}
 """What closes a string, by the sign of no programming language that opens it."""
-BLANK = " \t\r\n\u00a0\ufeff\u3000"
-"""White space, as the inside of a character class."""
+BLANK = " \t\r\n\u00a0\ufeff\u3000\u200b\u200c\u200d\u2060"
+"""White space, and signs without width, as the inside of a character class."""
+WIDE_COMMA = "，"
+"""A comma as Chinese and Japanese texts have it: between values it can mean nothing else."""
 
 
 class Broken(Exception):

@@ -22,7 +22,7 @@ from ..schema.validation import ANYTHING, Shape, coerce, read_text
 from ..types import Edit
 from .bare_words import NULL, QUOTED_NULL
 from .blanks import BlankReader
-from .notation import BLANK, INNER_PYTHON, JSON, PYTHON, Broken, Cut, Form, Repeated
+from .notation import BLANK, INNER_PYTHON, JSON, PYTHON, WIDE_COMMA, Broken, Cut, Form, Repeated
 from .source import Need, Sink, Source
 from .string_ends import KEPT, MAX_KEY
 from .strings import escaped, quoted
@@ -39,7 +39,7 @@ KEYED = late(
 )
 """A key and what stands between it and its value, or what may still become that."""
 KEY_CHARS = late(r"[^\s,\[\]{}()\"'`:=<>|]*")
-COMMAS = late(rf"[,{BLANK}]*(?=,)")
+COMMAS = late(rf"[,{WIDE_COMMA}{BLANK}]*(?=[,{WIDE_COMMA}])")
 PLAIN_ITEM = late(rf'("{KEPT}*+")[ \t\r\n]*+,[ \t\r\n]*+')
 PLAIN_ITEMS = late(rf'(?:{PLAIN_ITEM.pattern}(?="))++')
 Member = Callable[[str], Need[None]]
@@ -76,12 +76,12 @@ class Relaxed(BlankReader):
         while True:
             if src.at > src.limit:
                 raise Cut
-            c = yield from self.blank()
+            c = yield from self._parting()
             if not first:
                 comma = c == ","
             if c == ",":
                 src.pos += 1
-                c = yield from self.blank()
+                c = yield from self._parting()
                 if first or c == ",":
                     self.note("extra_comma")
                 elif c == form.close:
@@ -114,6 +114,14 @@ class Relaxed(BlankReader):
             else:
                 yield from self._member(member, form)
             first = False
+
+    def _parting(self) -> Need[str]:
+        """The next character between values; a wide comma counts as a comma."""
+        c = yield from self.blank()
+        if c != WIDE_COMMA:
+            return c
+        self.note("comma", c, ",")
+        return ","
 
     def _over_commas(self) -> None:
         """Go to the last of the commas that stand here with nothing between them."""
@@ -282,10 +290,10 @@ class Relaxed(BlankReader):
         count = 0
         out("[")
         while True:
-            c = yield from self.blank()
+            c = yield from self._parting()
             if c == ",":
                 src.pos += 1
-                c = yield from self.blank()
+                c = yield from self._parting()
                 if not count or c == ",":
                     self.note("extra_comma")
                 elif c == close and close == "]":

@@ -111,6 +111,11 @@ class Source:
         self._holds.append(self.base + self.pos)
         return len(self._holds)
 
+    @property
+    def is_held(self) -> bool:
+        """Is what is read remembered?"""
+        return bool(self._holds)
+
     def unwind(self, depth: int) -> None:
         """Forget the holds inside number `depth`: the reader that asked for them was left by an exception."""
         del self._holds[depth:]

@@ -14,7 +14,7 @@ import re
 from functools import cached_property
 
 from ..late import late
-from .notation import BLANK, CLOSERS, JSON, Broken, Form
+from .notation import BLANK, CLOSERS, JSON, WIDE_COMMA, Broken, Form
 from .source import Need, Source
 
 MAX_KEY = 4096
@@ -53,14 +53,14 @@ INNER = {
 }
 """By what the string stands in, and whether that stands in something else."""
 ENDED = {
-    "key": late(rf'"[{BLANK}]*+(?:[:=：,)}}\]]|(?P<bracket>(?!)))'),
+    "key": late(rf'"[{BLANK}]*+(?:[:=：,{WIDE_COMMA})}}\]]|(?P<bracket>(?!)))'),
     "member": late(rf'"[{BLANK}]*+(?:(?P<bracket>[}}\]])|,[{BLANK}]*+"[^"\\\n]{{0,80}}+"[{BLANK}]*+:)'),
     "item": late(rf'"[{BLANK}]*+(?:(?P<bracket>[}}\]])|,[{BLANK}]*+["\[{{0-9-])'),
     "argument": late(r"(?P<bracket>(?!))"),
 }
 """What shows, behind the first quote in a string, that it is the string's end."""
 DOUBLED = late(r'(?:"(?="))+')
-KEY_GOES_ON = rf"[{BLANK}]*+[^:=：,)\]}}{BLANK}<\[~{{|]"
+KEY_GOES_ON = rf"[{BLANK}]*+[^:=：,{WIDE_COMMA})\]}}{BLANK}<\[~{{|]"
 
 
 def _others(quote: str, behind: str, *, begun: bool) -> re.Pattern[str]:
@@ -160,10 +160,10 @@ class StringEnds:
         if not c or not self.closers or (yield from look.at(self.stops, self._longest_stop)):
             return True
         if place == "key":
-            return c in ":=：,)]}"
+            return c in ":=：,，)]}"
         if c == self.closers[-1]:
             return (yield from self._brackets_follow(look))
-        if c == ",":
+        if c == "," or (c == WIDE_COMMA and place == "member"):
             if place != "member" and (yield from self._item_follows(_Look(self.src, look.ahead))):
                 return True
             if place == "item":
@@ -236,16 +236,16 @@ class StringEnds:
     def _item_follows(self, look: _Look) -> Need[bool]:
         look.skip()
         c = yield from look.after_space()
-        return not c or c in "\"'[{(-+.0123456789tfnTFNrRuU“‘" or c in "]),"
+        return not c or c in "\"'[{(-+.0123456789tfnTFNrRuU" or c in CLOSERS or c in "]),"
 
     def _key_follows(self, look: _Look) -> Need[str]:
         """After a comma in an object: "" unless a key (or the object's end) can begin there."""
         look.skip()
         while (c := (yield from look.after_space())) == "\\" and (yield from look.at(WRITTEN, 2)):
             look.ahead += 2
-        if not c or c == self.closers[-1] or c == "," or (yield from look.at(COMMENTS, 2)):
+        if not c or c == self.closers[-1] or c in (",", WIDE_COMMA) or (yield from look.at(COMMENTS, 2)):
             return "]"
-        if c in "\"'“":
+        if c in "\"'" or c in CLOSERS:
             return (yield from self._quoted_key(look))
         return (yield from look.bare_key((*self.form.pair, ":") if self.colons else self.form.pair))
 

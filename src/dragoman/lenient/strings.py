@@ -26,6 +26,8 @@ ESCAPES = late(r"\\(.)", re.S)
 QUOTES = late(r"\\.|\"", re.S)
 STEP = 20
 """Characters read again that a step of looking for a damaged string's end is as dear as."""
+DRIVE = 2
+"""Characters of a drive's name, with its colon."""
 HALF_MEANT = frozenset("bf/\\")
 """Escapes of JSON that nobody means beside an escape that is none."""
 LINE_ESCAPES = frozenset("nrtu")
@@ -45,7 +47,8 @@ class _Inside:
     """A string that is being read: its opening quote, what it stands in, where its inside began.
 
     `inner` counts the quotes inside; `plan` is where it ends by all that follows, -1 where that tells nothing;
-    `crowded` says that more quotes follow than may stand in it.
+    `crowded` says that more quotes follow than may stand in it; `begun` that a character of it was read, `escapes` that
+    a backslash was, `drive` that it is the path of a Windows drive, whose backslashes stand for themselves.
     """
 
     quote: str
@@ -54,6 +57,9 @@ class _Inside:
     inner: int = 0
     plan: int | None = None
     crowded: bool = False
+    begun: bool = False
+    escapes: bool = False
+    drive: bool = False
 
 
 class StringReader(StringEnds):
@@ -69,7 +75,7 @@ class StringReader(StringEnds):
         self.places: list[str] = []
         self.path: list[str] = []
         self._plan: dict[int, int] = {}
-        self._odd_from = -1
+        self._odd_from, self._raw_path = -1, False
 
     def note(self, kind: str, before: str = "", after: str = "") -> None:
         """Record one mend at the present path; the same kind at the same path is told once."""
@@ -152,46 +158,65 @@ class StringReader(StringEnds):
 
     def _chars(self, quote: str, out: Sink, place: str) -> Need[None]:
         """The inside of a string up to its closing quote, as JSON characters."""
+        if self.src.is_held:
+            yield from self._inner_chars(quote, out, place)
+            return
+        self.src.hold()  # what it holds is looked at once more where it ends
+        try:
+            yield from self._inner_chars(quote, out, place)
+        finally:
+            self.src.unwind(1)
+            self.src.release()
+
+    def _inner_chars(self, quote: str, out: Sink, place: str) -> Need[None]:
         src = self.src
         marks = inside(quote)
         state = _Inside(quote, place, src.at)
-        drive = False
-        begun = False
-        self._odd_from = -1
+        self._odd_from, self._raw_path = -1, False
         while True:
             buf, pos = src.buf, src.pos
-            if begun and not drive:
+            if self._passes_escapes(state):
                 end = marks.run.match(buf, pos).end()  # type: ignore[union-attr]
             else:
                 found = marks.search.search(buf, pos)
                 end = found.start() if found else len(buf)
             if end > pos:
-                piece = buf[pos:end]
-                if not begun:
-                    begun = True
-                    drive = len(piece) == 2 and piece[1] == ":" and piece[0].isalpha()
-                out(piece)
+                state.begun = True
+                out(buf[pos:end])
                 src.pos = end
             if end == len(buf):
                 if src.eof:
                     if not quote:
                         return
                     raise Cut
-                run = Tap(marks.search.search, out) if drive else Tap(marks.stop.search, out, marks.run.match)
-                src.tap = run if begun else None
+                if self._passes_escapes(state):
+                    src.tap = Tap(marks.stop.search, out, marks.run.match)
+                elif state.drive:
+                    src.tap = Tap(marks.search.search, out)
                 yield
                 src.tap = None
                 continue
             c = buf[end]
             if c == "\\":
-                begun = True
-                drive = yield from self._escape(out, marks, drive=drive)
+                yield from self._backslash(state, out, marks)
             elif c in marks.closers:
-                if (yield from self._at_quote(state, out, begun=begun)):
+                if (yield from self._at_quote(state, out, begun=state.begun)):
                     self._check_escapes(state)
                     return
             else:
-                self._unfit(c, marks if begun else FIRST, out)
+                self._unfit(c, marks if state.begun else FIRST, out)
+
+    def _passes_escapes(self, state: _Inside) -> bool:
+        """May valid escapes be passed here?  Not where one may stand in the path of a drive."""
+        return state.begun and not state.drive and (state.escapes or self.src.at - state.began > DRIVE)
+
+    def _backslash(self, state: _Inside, out: Sink, marks: Inside) -> Need[None]:
+        """An escape; the first tells whether the string is the path of a drive."""
+        if not state.escapes and self.src.at - state.began == DRIVE:
+            name = self.src.behind(DRIVE)
+            state.drive = name[0].isalpha() and name[1] == ":"
+        state.begun = state.escapes = True
+        state.drive = yield from self._escape(out, marks, drive=state.drive)
 
     def _at_quote(self, state: _Inside, out: Sink, *, begun: bool) -> Need[bool]:
         """A quote that may end the string: does it?  One inside it is written, escaped."""
@@ -327,7 +352,6 @@ class StringReader(StringEnds):
             self._more_escapes(out, marks)
         return drive
 
-    _raw_path = False
 
     def _more_escapes(self, out: Sink, marks: Inside) -> None:
         """Behind an escape that is none: more of them, control characters, and what needs no look, in few steps."""

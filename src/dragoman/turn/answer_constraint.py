@@ -37,6 +37,8 @@ class AnswerError:
 class AnswerConstraint:
     """The demands of `request` on its answer."""
 
+    __slots__ = ("_choice", "_form", "_judge", "_names", "_request")
+
     def __init__(self, request: Request) -> None:
         self._request, self._choice, self._form = request, request.tool_choice, request.output_schema
         self._judge: Judge | None = None  # most answers make no call

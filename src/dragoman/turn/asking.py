@@ -52,11 +52,19 @@ FAILED = "the model was to be asked whether it meant the call of {name!r}, and t
 def asking(ask: Ask, budget: Budget) -> Ask:
     """`ask`, whose answers hold no call in doubt as long as `budget` lasts, and none in the JSON protocol after it."""
 
-    def asked(request: Request) -> Machine[Response]:
-        one = _Asking(request, ask, budget)
-        return relay(ask(request), on_step=one.first, at_once=one.pass_on, then=one.ended)
+    return _Sure(ask, budget).asked
 
-    return asked
+
+class _Sure:
+    __slots__ = ("_ask", "_budget")
+
+    def __init__(self, ask: Ask, budget: Budget) -> None:
+        self._ask, self._budget = ask, budget
+
+    def asked(self, request: Request) -> Machine[Response]:
+        """The answer to `request`, nothing in doubt."""
+        one = _Asking(request, self._ask, self._budget)
+        return relay(self._ask(request), on_step=one.first, at_once=one.pass_on, then=one.ended)
 
 
 class _Asking:
@@ -64,7 +72,7 @@ class _Asking:
 
     def __init__(self, request: Request, ask: Ask, budget: Budget) -> None:
         self._request, self._ask, self._budget = request, ask, budget
-        self._held: list[Event] = []
+        self._held: list[Event] | tuple[()] = ()
         self._calls = 0
         self._passed: list[Event] = []  # what went out; of most answers nobody asks what that was
         self._joined = 0  # of it, neighbouring texts are one up to here
@@ -118,7 +126,8 @@ class _Asking:
         if not self._held and not (is_doubtful(step) and (self._budget.left > 0 or self._is_protocol(step))):
             self._passed.append(step)
             return (step,)
-        self._held.append(step)
+        self._held = held = self._held or []
+        held.append(step)
         return ()
 
     def _is_protocol(self, event: Event) -> bool:
@@ -152,7 +161,7 @@ class _Asking:
         every = (*response.issues, *issues)
         return replace(response, message=told.message, stop=stop, usage=usage, issues=every, doubtful=told.doubtful)
 
-    def _without_protocol(self, response: Response, verdict: _Verdict) -> tuple[list[Event], tuple[Issue, ...]]:
+    def _without_protocol(self, response: Response, verdict: _Verdict) -> tuple[Sequence[Event], tuple[Issue, ...]]:
         """What was held back, and the breach that it is where it is an answer in the JSON protocol."""
         if verdict.calls or response.calls or response.stop in FINAL_STOPS:
             return self._held, ()

@@ -78,10 +78,20 @@ def planning(request: Request, route: Route, learned: Capabilities) -> Machine[t
     base: str = yield NEW_CALL
     nonce: str = (yield NewId())[:NONCE_LENGTH] if route.nonce else ""
 
-    def mint(letter: str) -> Ids:
-        return f"{base}{letter}{{}}".format
+    return _planned(request, route, learned, nonce), _Minting(base)
 
-    return _planned(request, route, learned, nonce), mint
+
+class _Minting:
+    """What mints the ids of one answer."""
+
+    __slots__ = ("_base",)
+
+    def __init__(self, base: str) -> None:
+        self._base = base
+
+    def __call__(self, letter: str) -> Ids:
+        """Ids of one kind."""
+        return f"{self._base}{letter}{{}}".format
 
 
 def _planned(request: Request, route: Route, learned: Capabilities, nonce: str) -> Plan:

@@ -188,7 +188,8 @@ def _key(
         options = marshal.dumps((_of_sampling(sampling), request.parallel, request.stream), _FORM)
     except ValueError:
         return None
-    return id(route), request.model, text, request.tool_choice, options, extra or "", refused or "", habits
+    told = "" if refused is NOTHING else refused
+    return id(route), request.model, text, request.tool_choice, options, extra or "", told, habits
 
 
 _of_sampling = attrgetter(*(field.name for field in fields(Sampling)))

@@ -50,6 +50,10 @@ class AnswerComposer:
     `form`: text is withheld;  `whole_calls` False: calls of a streamed answer go out as they come.
     """
 
+    __slots__ = (
+        "_assembler", "_begun", "_behind", "_early", "_form", "_hidden", "_known", "_last", "_later", "_started",
+        "_usage", "_whole_calls", "_withheld", "apart", "calls", "emitted", "spoke",
+    )  # fmt: skip
     spoke: bool
     emitted: int
     apart: bool
@@ -62,11 +66,11 @@ class AnswerComposer:
         self._assembler = Assembler()
         self._started = self._later = self._hidden = False
         self._last: type[Event] | None = None  # the kind of the last event that went out
-        self._withheld: list[str] = []
+        self._withheld: list[str] | tuple[()] = ()
         self._usage: Usage | None = None
         self._early = 0  # calls that went out as they came
         self._begun = 0  # calls of this answer that wait for its end
-        self._behind: list[tuple[int, Event]] = []  # what came behind so many of them, and must stay there
+        self._behind: list[tuple[int, Event]] | tuple[()] = ()  # what came behind so many of them, and must stay there
         self._known: Collection[str] = ()
 
     # ── what goes out ────────────────────────────────────────────────────────
@@ -76,7 +80,8 @@ class AnswerComposer:
         if type(event) is TextDelta:
             return [*self.let_go(), *self._stream_text(event)] if self._behind else self._stream_text(event)
         if self._begun and (type(event) in BEHIND or (self._behind and type(event) is PartEnded)):
-            self._behind.append((self._begun, event))
+            self._behind = behind = self._behind or []
+            behind.append((self._begun, event))
             return []
         if type(event) is ReasoningDelta:
             self._hidden = False
@@ -145,7 +150,8 @@ class AnswerComposer:
         """Most events are text that is neither withheld nor set apart."""
         if self._form:
             self._hidden = True
-            self._withheld.append(event.text)
+            self._withheld = withheld = self._withheld or []
+            withheld.append(event.text)
             return []
         if self.apart or not self.spoke:
             return self.emit_text(event.text)
@@ -157,7 +163,7 @@ class AnswerComposer:
     def _reclassify(self, event: Reclassified) -> list[Event]:
         """Reclassify this answer, not those before it; what was withheld goes out as what it is."""
         if self._withheld and not event.answer:
-            withheld, self._withheld = self._withheld, []
+            withheld, self._withheld = self._withheld, ()
             return self.emit(*map(ReasoningDelta, withheld))
         if self._later:
             return []
@@ -190,13 +196,13 @@ class AnswerComposer:
 
     def let_go(self) -> list[Event]:
         """What waited behind calls, without them."""
-        behind, self._behind, self._begun = self._behind, [], 0
+        behind, self._behind, self._begun = self._behind, (), 0
         return self.emit(*(event for _, event in behind))
 
     def follow_up(self) -> None:
         """Another answer follows, in the open part."""
         self._later, self.apart = True, self.spoke
-        self._withheld, self._hidden = [], False
+        self._withheld, self._hidden = (), False
         self._known = {identity(call) for call in self.calls}
 
     def end(self, stop: Stop | None, extra: JsonObject = NOTHING) -> list[Event]:
@@ -209,7 +215,7 @@ class AnswerComposer:
                 events.append(behind.popleft()[1])
             events += call_events(call, self._early + place)
         events += [event for _, event in behind]
-        self._behind = []
+        self._behind = ()
         return self.emit(*events, Ended(final_stop(stop, calls=bool(self.calls)), self._usage, extra))
 
     def response(self) -> Response:

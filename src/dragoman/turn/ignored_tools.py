@@ -118,15 +118,15 @@ _LEFT_ALONE = frozenset({Support.READ, Support.CLEARED})
 def _is_watched(request: Request, route: Route, learned: Capabilities) -> bool:
     """Do tools go natively here, and could they go in text?  Those that the place itself runs cannot."""
     offered = request.tools and (request.tool_choice is None or request.tool_choice.mode != "none")
-    if not offered or route.mode is not Tools.BOTH or _runs_others(request, route):
+    if not offered or route.mode is not Tools.BOTH:
+        return False
+    if (request.extra or route.fields) and _runs_others(request, route):
         return False
     return not learned.refused(route, request.model).tools
 
 
 def _runs_others(request: Request, route: Route) -> bool:
     """Does the place get tools that nobody here describes?  Those of another wire never get to it."""
-    if not (request.extra or route.fields):
-        return False
     api = SPEAKS.get(route.provider.codec, route.provider.codec)
     own = extra_for(api, request.extra).get("tools") or route.fields.get("tools")
     return bool(own) or any(runs_hosted(route, request, kind) for kind in asked(request))

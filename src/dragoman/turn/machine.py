@@ -71,13 +71,9 @@ def turn(
     asked, request, issues, finding, made = begun
     del begun, first  # a stream may be open for long
 
-    def ask(asked: Request, to: Route, told: Sequence[Issue]) -> Machine[Response]:
-        nonlocal made
-        attempt, made = made, None
-        noticed = (*issues, *told) if asked is request else tuple(told)
-        return _ask(asked, to, learned, noticed, MOST_REFUSALS, attempt)
-
-    response = yield from heeded(request, route, learned, ask, finding)
+    noticing = _Noticing(request, issues, learned, made)
+    del made
+    response = yield from heeded(request, route, learned, noticing.ask, finding)
     if about := asked_about(request):
         learned.confirm(route, request.model, habits(about, response, agreed=agreed_to(request)))
     yield from learned.reasoning.remember(asked, response.message, learned.owner)
@@ -93,6 +89,26 @@ def begin(request: Request, route: Route, learned: Capabilities) -> Machine[Firs
     request = request.with_model(route.model or request.model, repaired.messages, tools)
     issues = (*route.issues, *unsound, *repaired.issues)
     return First(asked, request, issues, watching(request, route, learned))
+
+
+class _Noticing:
+    """Asks for a turn; in the answer to the request that it began with stands what had to be mended.
+
+    `made`: the first attempt, where it was made before.
+    """
+
+    __slots__ = ("_issues", "_learned", "_made", "_request")
+
+    def __init__(
+        self, request: Request, issues: Sequence[Issue], learned: Capabilities, made: Attempt | None
+    ) -> None:
+        self._request, self._issues, self._learned, self._made = request, issues, learned, made
+
+    def ask(self, asked: Request, to: Route, told: Sequence[Issue]) -> Machine[Response]:
+        """The answer of `to`, in which `told` stands too."""
+        noticed = (*self._issues, *told) if asked is self._request else tuple(told)
+        made, self._made = self._made, None
+        return _ask(asked, to, self._learned, noticed, MOST_REFUSALS, made)
 
 
 def _ask(  # noqa: PLR0917

@@ -11,6 +11,7 @@ Sources: malformations.md §4 and §6; judge-rules.md 4 and 5.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection
 from dataclasses import replace
 from itertools import count
@@ -18,7 +19,7 @@ from typing import Any
 
 from ..dialects.judge.candidate import Draft, close_json
 from ..dialects.judge.judge import Judge, Unknown, slip_of
-from ..dialects.reading.arguments import wrappers
+from ..dialects.reading.arguments import NO_KEY, wrappers
 from ..dialects.reading.arguments_object import members_of
 from ..events import NOT_RUN, CallDelta, CallEnded, CallStarted, Event, IssueReported, assemble
 from ..jsontext import dumps
@@ -29,6 +30,8 @@ from ..types import Edit, Issue, IssueKind, Report, Tier, ToolCall, Verdict
 
 FORBIDDEN = "the call of {name!r} was made though the request allows no calls; it was not run"
 NO_TOOLS = "the call of {name!r} was made though the request declares no tools; it was not run"
+HALF = "\\ud"
+"""What the escape of half a character begins with; two of them are one."""
 ANSWER = "You have no tools here. Nothing was run. Answer in text."
 
 
@@ -102,14 +105,20 @@ class _NativeCall:
         self._reader: _ArgumentsReader | None = None  # most arguments fit as they are, and are not read in pieces
         self._written: list[str] = []
         self._verbatim = draft.refusal is not None
+        self._whole = False  # what came first is all of the arguments and fits, if nothing but blanks follows
 
     def feed(self, text: str) -> list[Event]:
         """More of the arguments."""
         first = not self._written
         self._written.append(text)
-        if self._verbatim or (first and self._fits(text)):
-            self._verbatim = True
+        if self._verbatim:
             self._draft.write(text)
+        elif first and self._fits(text):
+            self._whole = True
+        elif self._whole:
+            self._whole = not text.strip()
+            if not self._whole:
+                self._read("".join(self._written))
         else:
             self._read(text)
         return self._news()
@@ -120,7 +129,9 @@ class _NativeCall:
             return False
         try:
             arguments = check_repeated(text)
-        except (Broken, ValueError, RecursionError):
+            if HALF in text.casefold():
+                json.dumps(arguments, ensure_ascii=False).encode()
+        except (Broken, ValueError, RecursionError):  # half a character cannot be encoded
             return False
         return self._draft.tool is None or _suit(self._draft, arguments)
 
@@ -147,7 +158,9 @@ class _NativeCall:
         raw = "".join(self._written)
         if event.report is not None and event.report.verdict in NOT_RUN:
             return [*self._closed(), event]
-        if not self._verbatim:
+        if self._whole:
+            draft.write(raw)
+        elif not self._verbatim:
             self._finish()
             if draft.refusal is None:
                 self._judge.settle(draft)
@@ -190,7 +203,9 @@ class _NativeCall:
     def _closed(self) -> list[Event]:
         """The same, closed to strict JSON where it is not complete."""
         draft = self._draft
-        if not self._verbatim and not draft.done:
+        if self._whole:
+            draft.write("".join(self._written))
+        elif not self._verbatim and not draft.done:
             draft.write(close_json(draft.text()))
         return self._news()
 
@@ -217,7 +232,10 @@ def _suit(draft: Draft, arguments: Any) -> bool:
     """Do these arguments fit the draft's tool as they are, each under a name of its own?"""
     assert draft.tool is not None
     shape = draft.shape
-    plain = all(map(shape.has, arguments)) if shape.keys else wrappers(draft).isdisjoint(arguments)
+    if shape.keys:
+        plain = all(map(shape.has, arguments))
+    else:
+        plain = wrappers(draft).isdisjoint(arguments) and not any(map(NO_KEY.search, arguments))
     return plain and not faults(draft.tool.parameters, arguments)
 
 

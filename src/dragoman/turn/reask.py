@@ -103,16 +103,10 @@ def reask(
     budget = reasks if isinstance(reasks, Budget) else Budget(reasks)
     answer = GoodAnswer(request, whole_calls=whole_calls)
 
-    def ended(response: Response) -> Response | Machine[Response]:
-        if quiet:
-            if (as_it_is := answer.is_good(response)) is not None:
-                return as_it_is
-            answer.catch_up()
-        return _made_good(request, ask, budget, answer, response, _unheard_all if quiet else _as_they_come)
-
+    answer.ask, answer.budget, answer.is_quiet = ask, budget, quiet
     if quiet:
-        return relay(ask(request), on_step=answer.note_step, at_once=answer.note_steps, then=ended)
-    return relay(ask(request), on_step=answer.stream, then=ended)
+        return relay(ask(request), on_step=answer.note_step, at_once=answer.note_steps, then=answer.first_ended)
+    return relay(ask(request), on_step=answer.stream, then=answer.first_ended)
 
 
 def _made_good(  # noqa: PLR0917
@@ -253,20 +247,40 @@ def _again(asked: Request, response: Response, errors: Sequence[AnswerError], ma
 
 
 class GoodAnswer(AnswerComposer):
-    """The one answer: what of each goes out, and what is wrong with the last."""
+    """The one answer: what of each goes out, and what is wrong with the last.
+
+    `ask` and `budget` are for what is asked again; `is_quiet`: nobody listens.
+    """
+
+    __slots__ = (
+        "_barred", "_constraint", "_empty", "_extra", "_failure", "_reasks", "_request", "_unread", "ask", "budget",
+        "errors", "is_quiet",
+    )  # fmt: skip
+    ask: Ask
+    budget: Budget
+    is_quiet: bool
 
     def __init__(self, request: Request, *, whole_calls: bool) -> None:
         super().__init__(form=request.output_schema is not None, whole_calls=whole_calls)
-        self.errors: list[AnswerError] = []
+        self.errors: list[AnswerError] | tuple[()] = ()
         self._request, self._constraint = request, AnswerConstraint(request)
-        self._barred: list[AnswerError] = []
+        self._barred: list[AnswerError] | tuple[()] = ()
         self._reasks = 0
         self._empty = False  # the last answer said nothing
         self._extra: JsonObject = NOTHING
-        self._unread: list[Event] = []  # of an answer that nobody hears
+        self._unread: list[Event] | tuple[()] = ()  # of an answer that nobody hears
         self._failure: ProviderError | None = None  # of asking again
 
     # ── the first answer, and those asked for again ──────────────────────────
+
+    def first_ended(self, response: Response) -> Response | Machine[Response]:
+        """The first answer has ended: it goes out where nothing is wrong with it."""
+        if self.is_quiet:
+            if (as_it_is := self.is_good(response)) is not None:
+                return as_it_is
+            self.catch_up()
+        emitted = _unheard_all if self.is_quiet else _as_they_come
+        return _made_good(self._request, self.ask, self.budget, self, response, emitted)
 
     def report(self, event: IssueReported) -> list[Event]:
         """Emit an issue of the first answer, and note it."""
@@ -275,17 +289,19 @@ class GoodAnswer(AnswerComposer):
 
     def note_step(self, event: Event) -> tuple[()]:
         """Take an event of the first answer; nobody listens."""
-        self._unread.append(event)
+        self._unread = unread = self._unread or []
+        unread.append(event)
         return ()
 
     def note_steps(self, events: list[Event]) -> tuple[()]:
         """The same of several."""
-        self._unread += events
+        self._unread = unread = self._unread or []
+        unread += events
         return ()
 
     def catch_up(self) -> None:
         """Compose what nobody heard, as if somebody did."""
-        unread, self._unread = self._unread, []
+        unread, self._unread = self._unread, ()
         for event in unread:
             self.stream(event)
 
@@ -311,7 +327,7 @@ class GoodAnswer(AnswerComposer):
         self._reasks += 1
         self.follow_up()
         yield from self.let_go()
-        self.errors, self._barred, self._extra = [], [], further(self._extra)
+        self.errors, self._barred, self._extra = (), (), further(self._extra)
         for issue in response.issues:
             self._note(issue)
             yield from self.emit(IssueReported(issue))
@@ -323,16 +339,22 @@ class GoodAnswer(AnswerComposer):
     def note_failure(self, error: ProviderError) -> None:
         """Asking again came to nothing."""
         self._failure = error
-        self.errors.append(
-            AnswerError(Issue(kind=IssueKind.WIRE_FAULT, message=f"asking again failed: {error.message}"))
-        )
+        self._err(AnswerError(Issue(kind=IssueKind.WIRE_FAULT, message=f"asking again failed: {error.message}")))
+
+    def _err(self, error: AnswerError) -> None:
+        self.errors = errors = self.errors or []
+        errors.append(error)
+
+    def _bar(self, error: AnswerError) -> None:
+        self._barred = barred = self._barred or []
+        barred.append(error)
 
     def _note(self, issue: Issue) -> None:
         refused = issue.kind is IssueKind.NOT_ALLOWED and bool(issue.correction)
         if refused and self._constraint.forbids_calls:
-            self._barred.append(AnswerError(issue))
+            self._bar(AnswerError(issue))
         elif refused or loses_a_call(issue):
-            self.errors.append(AnswerError(issue))
+            self._err(AnswerError(issue))
 
     def _take_calls(self, response: Response) -> Iterator[Event]:
         """Hold the calls that are good; what goes out is what is wrong with the others."""
@@ -342,10 +364,10 @@ class GoodAnswer(AnswerComposer):
             if self._request.parallel is False and self.calls:
                 yield from self._left_out(call, "one call at a time was asked for")
             elif self._constraint.forbids_calls:
-                self._barred.append(forbidden(call))
+                self._bar(forbidden(call))
                 yield from self._left_out(call, "no call was to be made")
             elif isinstance(found := self._constraint.check(call), AnswerError):
-                self.errors.append(found)
+                self._err(found)
                 yield from self.emit(IssueReported(found.issue))
             else:
                 self.calls.append(found)

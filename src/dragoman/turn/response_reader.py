@@ -10,12 +10,11 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import Any, Protocol, TypeAlias
 
-from ..codecs.shared.alike import Alike, Found, like_frame
-from ..codecs.shared.frames import CUTS, is_framed, readers
+from ..codecs.shared.frame_stream import FrameStream
+from ..codecs.shared.frames import is_framed
 from ..codecs.shared.spec import Codec, Ids, Likeness, Progress
 from ..errors import CodecError, ErrorKind, ProviderError
 from ..events import (
-    CallDelta,
     CallEnded,
     Ended,
     Event,
@@ -48,10 +47,6 @@ Delta: TypeAlias = type[TextDelta] | type[ReasoningDelta]
 MISSING: Any = object()
 DRAIN = 0.1
 """Seconds to wait, once an answer is over, for the end of its body: then its connection can serve the next one."""
-MOST_TRIES = 8
-"""How often in a row what reads frames by likeness is made in vain: some servers spell every frame another way."""
-MOST_RUNS = 8
-"""How often in what one read brought all of the rest is looked at, for a run of frames that are alike."""
 COUNTED = 64 * 1024
 """Bytes in which an answer counts against what a process may hold; most answers are smaller."""
 MOST_LATE = 32
@@ -100,34 +95,24 @@ class AnswerSource(Protocol):
         """The events still due, `Ended` last.  Raises ProviderError where nothing was understood at all."""
 
 
-class Streamed:
+class Streamed(FrameStream):
     """An answer in frames."""
 
     __slots__ = (
-        "_alike", "_between", "_codec", "_cut", "_cuts", "_decoder", "_ids", "_late", "_like", "_premature", "_reader",
-        "_route", "_said", "_silent", "_size", "_start", "_stopped", "_tries", "_understood", "_whole", "is_open",
+        "_codec", "_ids", "_late", "_premature", "_resting", "_route", "_size", "_start", "_stopped", "_understood",
+        "_whole",
     )  # fmt: skip
 
-    is_open: bool
-
     def __init__(self, codec: Codec, ids: Ids, route: Route) -> None:
-        self._reader = readers[codec.frames]()
-        self._decoder = codec.decode_stream(ids)
-        self._cuts = CUTS.get(codec.frames, ())
+        super().__init__(codec, ids)
         self._codec, self._ids, self._route = codec, ids, route
         self._start = b""
         self._whole: Whole | None = None  # takes what began as no frame does
         self._understood = False
-        self._size = self._silent = 0  # bytes of all, and of those since the last frame
-        self._said = 0  # characters of its events: whoever reads an answer keeps the whole of it
+        self._size = 0  # bytes of all
         self._stopped = self._premature = False  # did it say why it stops, and did more of it follow all the same?
         self._late = 0  # pieces that came after it stopped
-        self._between = True  # has every frame that began ended?
-        self._cut = ""  # what ends frames
-        self._like: Likeness | None = None  # of the last frame
-        self._alike: Alike | None = None  # reads the frames that are like it
-        self.is_open = True  # does more of the answer follow, by the frames so far?
-        self._tries = 0  # times that one was made since the last that was of use
+        self._resting: Likeness | None = None  # of the last frame, where texts alone are compared
 
     def patience(self) -> float | None:
         """By how far the answer has come; a peer that went on after it had stopped is waited for as before."""
@@ -140,7 +125,10 @@ class Streamed:
         return DRAIN if progress is Progress.OVER else self._route.timeouts.grace
 
     def held(self) -> int:
-        """The frame that has not ended, what the others said, and what may be no frames at all."""
+        """The frame that has not ended, what the others said, and what may be no frames at all.
+
+        Whoever reads an answer keeps the whole of what it says.
+        """
         kept = self._whole.held() if self._whole is not None else 0
         return (self._silent + self._said) // COUNTED * COUNTED + kept
 
@@ -150,14 +138,10 @@ class Streamed:
 
     def feed(self, data: bytes) -> Iterable[Event]:
         """Events leave one by one: what came before an error in the same bytes goes out before it."""
-        alike = self._alike
-        if alike is not None and self._between and not self._stopped and self._size <= MAX_STREAMED:
-            found = _all_alike(alike, data)
-            if found is not None:  # as they mostly come: frames that are like the last
+        if not self._stopped and self._size <= MAX_STREAMED:
+            events = self._all_alike(data)
+            if events is not None:
                 self._size += len(data)
-                self._said += len(found[0])
-                self._silent = self._tries = 0
-                events = self._decoder.feed_alike(*found)
                 return events if self._understood else self._checked(events)
         return self._read(data)
 
@@ -168,7 +152,7 @@ class Streamed:
             return None
         if self._stopped or not (self._between and self._understood):
             return None
-        found = _all_alike(alike, data)
+        found = alike.read_all(data)
         if found is None:
             return None
         text, noise = found
@@ -177,6 +161,9 @@ class Streamed:
         self._size += len(data)
         self._said += len(text)
         self._silent = self._tries = 0
+        if like is not self._resting:
+            like.rest()
+            self._resting = like
         return like.kind, text
 
     def _read(self, data: bytes) -> Iterator[Event]:
@@ -184,8 +171,7 @@ class Streamed:
             self._keep(data)
         self._size += len(data)
         self._late += self._stopped
-        for given in self._pieces(data):
-            yield from self._frames(given) if type(given) is str else self._one(given)
+        yield from self.read(data)
         if self._silent > MAX_WHOLE or self._size > MAX_STREAMED:
             message = ENDLESS.format(root=self._route.root(), size=self._size >> 20, silent=self._silent >> 20)
             raise ProviderError(message, kind=ErrorKind.GARBLED)
@@ -199,73 +185,8 @@ class Streamed:
             self._whole.feed(begin)
         self._start += data[: SHOWN_GARBAGE - len(self._start)]
 
-    def _pieces(self, data: bytes) -> Iterator[str | bytes]:
-        """The bytes, cut where frames end; those of whole frames as text."""
-        cut = next((cut for cut in self._cuts if cut in data), b"")
-        if not cut:
-            self._between = False
-            yield data
-            return
-        start = 0 if self._between else data.index(cut) + len(cut)
-        if start:
-            yield data[:start]
-        end = data.rindex(cut) + len(cut)
-        self._cut = cut.decode()
-        try:
-            yield data[start:end].decode()
-        except UnicodeDecodeError:
-            yield data[start:end]
-        self._between = end == len(data)
-        if not self._between:
-            yield data[end:]
-
-    def _frames(self, text: str) -> Iterator[Event]:
-        """Read whole frames: those that are like the last one together, each other by itself."""
-        at, runs, cut = 0, MOST_RUNS, self._cut
-        alike: list[Found] = []
-        while at < len(text):
-            like = self._alike
-            if like is not None and runs:
-                runs -= 1
-                if (run := like.read_run(text, at)) is not None:
-                    alike.append(run[0])
-                    at = run[1]
-                    continue
-            found_at = text.find(cut, at)
-            end = found_at + len(cut) if found_at >= 0 else len(text)  # three line ends in a row: the last is left over
-            frame = text[at:end]
-            at = end
-            found = like.read(frame) if like is not None else None
-            if found is not None:
-                alike.append(found)
-                continue
-            if alike:
-                yield from self._told(alike)
-                alike = []
-            yield from self._one(frame)
-        if alike:
-            yield from self._told(alike)
-
-    def _one(self, given: str | bytes) -> Iterator[Event]:
-        """Read it by the wire's rules, and see whether the next may be like it."""
-        frames = self._reader.feed(given.encode() if isinstance(given, str) else given)
-        self._silent = 0 if frames else self._silent + len(given)
-        for frame in frames:
-            events = self._checked(self._decoder.feed(frame))
-            self._said += sum(map(_length, events))
-            yield from events
-        self.is_open = self._decoder.progress is Progress.OPEN
-        like = self._decoder.like
-        if like is None or like is not self._like:
-            self._alike = None
-        elif isinstance(given, str) and len(frames) == 1 and self._tries < MOST_TRIES:
-            self._tries += 1
-            self._alike = like_frame(given, like.last, like.noise, like.string)
-        self._like = like
-
     def close(self) -> Iterator[Event]:
-        for frame in self._reader.close():
-            yield from self._checked(self._decoder.feed(frame))
+        yield from self._left_over()
         last = self._checked(self._decoder.close())
         if self._understood:
             yield from last
@@ -273,13 +194,6 @@ class Streamed:
             yield from self._whole.close()
         else:
             raise _garbled(self._start, self._route)
-
-    def _told(self, run: list[Found]) -> list[Event]:
-        """The events of frames that were read by likeness: what came together is told together."""
-        self._silent, self._tries = 0, 0
-        text, noise = run[0] if len(run) == 1 else ("".join([text for text, _ in run]), run[-1][1])
-        self._said += len(text)
-        return self._checked(self._decoder.feed_alike(text, noise))
 
     def _checked(self, events: list[Event]) -> list[Event]:
         if not self._understood:
@@ -291,29 +205,10 @@ class Streamed:
         return events
 
 
-def _all_alike(alike: Alike, data: bytes) -> Found | None:
-    """What `data` says, where it is one frame or more, and each is alike."""
-    try:
-        text = data.decode()
-    except UnicodeDecodeError:
-        return None
-    found = alike.read(text)
-    if found is None and (run := alike.read_run(text, 0)) is not None and run[1] == len(text):
-        return run[0]
-    return found
-
-
 def _says_something(event: Event) -> bool:
     if isinstance(event, Ended):
         return event.stop is not None
     return not isinstance(event, Started | WireEvent | IssueReported)
-
-
-def _length(event: Event) -> int:
-    """Characters of what it says."""
-    if isinstance(event, TextDelta | ReasoningDelta):
-        return len(event.text)
-    return len(event.json) if isinstance(event, CallDelta) else 0
 
 
 def _goes_on(event: Event) -> bool:

@@ -146,10 +146,12 @@ class Sealer:
     `native` are the APIs whose own fields such a client can hold.
     """
 
+    __slots__ = ("_native", "_owner", "_text", "_thoughts")
+
     def __init__(self, native: Iterable[str], owner: str) -> None:
         self._native, self._owner = frozenset(native), owner
         self._text: list[str] | None = None
-        self._thoughts: list[Reasoning] = []
+        self._thoughts: list[Reasoning] | tuple[()] = ()
 
     def event(self, event: Event) -> Event:
         """The event as it goes out."""
@@ -162,7 +164,7 @@ class Sealer:
         elif isinstance(event, TextDelta):
             self._end(NOTHING)
         elif isinstance(event, Reclassified):
-            self._text, self._thoughts = None, []
+            self._text, self._thoughts = None, ()
         elif isinstance(event, PartEnded):
             return self._part_ended(event)
         elif isinstance(event, CallStarted):
@@ -182,7 +184,7 @@ class Sealer:
 
     def _part(self, part: Part) -> Part:
         if isinstance(part, Reasoning):
-            self._thoughts.append(part)
+            self._think(part)
             metadata = self._sealed(part)
             return part if metadata is part.metadata else replace(part, metadata=metadata)
         if isinstance(part, ToolCall):
@@ -200,8 +202,12 @@ class Sealer:
             return None
         part = Reasoning("".join(self._text), metadata=metadata)
         self._text = None
-        self._thoughts.append(part)
+        self._think(part)
         return part
+
+    def _think(self, part: Reasoning) -> None:
+        self._thoughts = thoughts = self._thoughts or []
+        thoughts.append(part)
 
     def _is_foreign(self, metadata: JsonObject) -> bool:
         return isinstance(metadata, WireFields) and bool(metadata.origin) and metadata.api not in self._native
@@ -215,7 +221,7 @@ class Sealer:
 
     def _called(self, id_: str, metadata: JsonObject) -> tuple[str, JsonObject]:
         """A call's id with a seal behind it, of the thoughts since the call before and of the call's own fields."""
-        thoughts, self._thoughts = self._thoughts, []
+        thoughts, self._thoughts = self._thoughts, ()
         if not self._is_foreign(metadata):
             return id_, metadata
         fields: Any = metadata

@@ -43,8 +43,8 @@ REDIRECTED = "{root} answered with a redirect ({status}), which is not followed;
 
 def send(plan: Plan, ids: Ids, tokens: Tokens) -> Machine[AnswerSource]:
     """Send the request; the source of the answer's events.  Raises ProviderError for a refusal."""
-    route, codec, stream = plan.route, plan.codec, plan.request.stream
-    url, headers = plan.once(_addressed)
+    route, stream = plan.route, plan.request.stream
+    codec, url, headers = plan.once(_addressed)
     if route.provider.signals:
         headers = {**headers, **signals(plan.asked, route)}
     asked = Open(url=url, headers=headers, body=_encoded(plan), timeouts=route.timeouts)
@@ -60,11 +60,11 @@ def send(plan: Plan, ids: Ids, tokens: Tokens) -> Machine[AnswerSource]:
     )
 
 
-def _addressed(plan: Plan) -> tuple[str, Mapping[str, str]]:
-    """Where such a request goes, and its headers, without those that say what is in it."""
+def _addressed(plan: Plan) -> tuple[Codec, str, Mapping[str, str]]:
+    """How such a request is written, where it goes, and its headers, without those that say what is in it."""
     route, codec, stream = plan.route, plan.codec, plan.request.stream
     url = route.request_url(codec.stream_path if stream else codec.path, plan.request.model, stream=stream)
-    return url, {**route.headers(), "accept": ACCEPTS[codec.frames] if stream else "application/json"}
+    return codec, url, {**route.headers(), "accept": ACCEPTS[codec.frames] if stream else "application/json"}
 
 
 class _Frame(NamedTuple):
@@ -133,8 +133,8 @@ def _turns(messages: Sequence[Message], start: int, known: _Turns | None, writer
         return None
     if known is None or start <= known.beside:
         beside = writer.beside(messages)
-        return _Turns(beside, writer.more(None, messages[beside:], beside))
-    return _Turns(known.beside, writer.more(known.written, messages[start:], start))
+        return _Turns(beside, writer.more(None, messages[beside:], beside, single=found.single))
+    return _Turns(known.beside, writer.more(known.written, messages[start:], start, single=found.single))
 
 
 def _framed(plan: Plan, bodies: _Bodies, messages: tuple[Message, ...], marks: tuple[int, ...]) -> _Frame | None:

@@ -11,6 +11,7 @@ import binascii
 from collections.abc import Sequence
 from typing import Any
 
+from ...jsontext import as_dict
 from ...types import NOTHING, JsonObject, Media, Message, Opaque, Part, Reasoning, Text, ToolCall, ToolResult
 from ..crossing.parts import passage
 from ..shared.body import an_array, an_object, mapping, name_at, plain, rest, string, string_at, switch_at
@@ -19,6 +20,7 @@ from ..shared.media import from_url, media_kind, note, one_text
 from ..shared.requests import past_call
 from ..shared.results import Pairing, marked, tool_result
 from ..shared.spec import Quirks, own, seal_of, sealed, wire_fields
+from ..shared.written import Forms
 
 NAME = "anthropic_messages"
 MARKER = {"type": "ephemeral"}
@@ -114,31 +116,36 @@ def write_message(message: Message, quirks: Quirks) -> list[dict[str, Any]]:
     return blocks
 
 
-def plain_blocks(message: Message) -> list[dict[str, Any]]:
-    """The same of a message of a plain conversation (`as_plain`)."""
+class PlainBlocks(Forms):
+    """How this wire has the parts of a plain conversation."""
+
+    def __init__(self) -> None:
+        self.numbers: list[Any] = []
+
+    def form(self, thing: Any) -> Any:
+        """The block of a part."""
+        kind = type(thing)
+        if kind is Text:
+            return {"type": "text", "text": thing.text}
+        if kind is ToolCall:
+            given = plain(thing.arguments)
+            self.numbers.append(given)
+            return {"type": "tool_use", "id": thing.id, "name": thing.name, "input": given}
+        if kind is not ToolResult:
+            return as_dict(thing)
+        content = thing.content
+        if thing.is_error or len(content) != 1:
+            return write_result(thing)
+        return {"type": "tool_result", "tool_use_id": thing.call_id, "content": content[0].text}
+
+
+def plain_parts(message: Message) -> Sequence[Part]:
+    """The parts of such a message that a block stands for: texts that say something, calls, results."""
     parts = message.parts
     first: Any = parts[0] if len(parts) == 1 else None
-    if type(first) is Text and first.text:
-        return [{"type": "text", "text": first.text}]
-    blocks: list[dict[str, Any]] = []
-    for part in parts:
-        if type(part) is Text:
-            if part.text:
-                blocks.append({"type": "text", "text": part.text})
-        elif type(part) is ToolCall:
-            call = {"type": "tool_use", "id": part.id, "name": part.name, "input": plain(part.arguments)}
-            blocks.append(call)
-        elif type(part) is ToolResult:
-            blocks.append(_plain_result(part))
-    return blocks
-
-
-def _plain_result(result: ToolResult) -> dict[str, Any]:
-    content = result.content
-    if result.is_error or len(content) != 1:
-        return write_result(result)
-    text: str = content[0].text  # type: ignore[union-attr]
-    return {"type": "tool_result", "tool_use_id": result.call_id, "content": text}
+    if first is not None and (type(first) is not Text or first.text):
+        return parts  # as nearly all
+    return [part for part in parts if type(part) is not Text or part.text]
 
 
 def write_part(part: Part, *, unsigned: bool) -> list[dict[str, Any]]:

@@ -301,7 +301,7 @@ class TurnsWriter:
         """The instructions in front."""
         return instructions(messages, _stands_among)
 
-    def more(self, known: Wires | None, turns: Sequence[Message], start: int) -> Wires:
+    def more(self, known: Wires | None, turns: Sequence[Message], start: int, *, single: bool) -> Wires:
         """The messages of all."""
         return plain_wires(turns, start, known)
 

@@ -14,16 +14,19 @@ from typing import Any, NamedTuple
 
 from ...conversation.grown import Grown, by_growth
 from ...conversation.plain import as_plain
-from ...jsontext import to_bytes
+from ...jsontext import to_bytes, to_bytes_by
 from ...records import dataclass
 from ...types import NOTHING, JsonObject, Message
 from ..shared.media import joined
 from ..shared.spec import Quirks, own
-from ..shared.written import NO_RUN, Pieces, Run, Written, arguments_in, behind_pieces, joined_json, written_once
-from .messages_blocks import MARKER, NAME, plain_blocks, write_message
+from ..shared.written import NO_RUN, Pieces, Run, Written, behind_pieces, joined_json, written_once
+from .messages_blocks import MARKER, NAME, PlainBlocks, plain_parts, write_message
 
 MOVING = 4
 """Messages at the end in which markers may stand next; twice as many at most have JSON of their own."""
+
+
+_TOLD = frozenset({"system", "user"})
 
 
 class Wires(NamedTuple):
@@ -51,7 +54,7 @@ def _wires(messages: Sequence[Message], start: int, known: Wires | None, quirks:
     known = known or Wires()
     made = _begin(known)
     if as_plain(messages) is not None:
-        made.write_plain(messages[start:], start)
+        made.write_plain(messages[start:], start, PlainBlocks())
     else:
         made.write(messages[start:], start, quirks)
     wires, settled = made.wires, made.wires[:-1]
@@ -71,7 +74,7 @@ def plain_wires(said: Sequence[Message], start: int, known: Wires | None) -> Wir
     known = known or Wires()
     made = _begin(known)
     made.write_plain(said, start)
-    json, tail = _json(known, made.wires, made.starts, said, start)
+    json, tail = _json(known, made.wires, made.starts, are_plain=True)
     return Wires(json=json, tail=tail, last=(made.wires[-1],) if made.answering else (), answering=made.answering)
 
 
@@ -101,33 +104,31 @@ class _Writing:
                 self.starts.append(at)
             self.answering = message.role == "tool" and bool(blocks)
 
-    def write_plain(self, said: Sequence[Message], start: int) -> None:
-        """The same of a plain conversation (`as_plain`)."""
+    def write_plain(self, said: Sequence[Message], start: int, by: PlainBlocks | None = None) -> None:
+        """The same of a plain conversation (`as_plain`); parts stand for their blocks where these are not asked for."""
         add, begin, answering = self.wires.append, self.starts.append, self.answering
         for at, message in enumerate(said, start):
-            role, blocks = message.role, plain_blocks(message)
+            role = message.role
+            told: Sequence[Any] = plain_parts(message) if role in _TOLD else message.parts
+            if by is not None:
+                told = [*map(by.form, told)]
             if answering and role == "user":
-                self._go_on(blocks, NOTHING)
+                self._go_on(told, NOTHING)
             else:
-                sender = "assistant" if role == "assistant" else "user"
-                add({"role": sender, "content": blocks or joined(message.parts)})
+                add({"role": "assistant" if role == "assistant" else "user", "content": told or joined(message.parts)})
                 begin(at)
-            answering = role == "tool" and bool(blocks)
+            answering = role == "tool"
         self.answering = answering
 
-    def _go_on(self, blocks: list[dict[str, Any]], left: JsonObject) -> None:
+    def _go_on(self, blocks: Sequence[Any], left: JsonObject) -> None:
         last = self.wires[-1]
         self.wires[-1] = {**last, "content": [*last["content"], *blocks], **left}
 
 
 def _json(
-    known: Wires, wires: Sequence[dict[str, Any]], starts: Sequence[int], said: Sequence[Message] = (), begun: int = 0
+    known: Wires, wires: Sequence[dict[str, Any]], starts: Sequence[int], *, are_plain: bool = False
 ) -> tuple[Pieces, tuple[tuple[int, bytes], ...]]:
-    """The JSON of what is long past, and of each message since.
-
-    `said` are the new messages from `begun` on, where they are plain: the numbers of their wires stand in their calls.
-    """
-    are_plain = bool(said)
+    """The JSON of what is long past, and of each message since; in `plain` ones parts stand for their blocks."""
     json, tail = known.json, [*known.tail]
     if known.last and wires[0] is known.last[0]:
         wires, starts = wires[1:], starts[1:]
@@ -136,11 +137,11 @@ def _json(
     past = len(wires) - MOVING if len(wires) > 2 * MOVING else 0
     if past:
         json = behind_pieces(json, b",".join([one for _, one in tail]))
-        json, tail = joined_json(json, wires[:past], arguments_in(said) if are_plain else ...), []
-        wires, starts, said = wires[past:], starts[past:], said[max(starts[past] - begun, 0) :]
-    numbers = arguments_in(said)
+        json, tail = joined_json(json, wires[:past], PlainBlocks() if are_plain else None), []
+        wires, starts = wires[past:], starts[past:]
     for wire, begin in zip(wires, starts, strict=True):
-        tail.append((begin, to_bytes(wire, numbers if are_plain else wire)))
+        blocks = PlainBlocks()
+        tail.append((begin, to_bytes_by(blocks.form, wire, blocks.numbers) if are_plain else to_bytes(wire)))
     if len(tail) > 2 * MOVING:
         json = behind_pieces(json, b",".join([one for _, one in tail[:-MOVING]]))
         tail = tail[-MOVING:]

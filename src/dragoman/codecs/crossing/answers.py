@@ -77,17 +77,24 @@ class _Heard:
 class AnswerCrossing:
     """Feed it the events of one answer; it gives them back for clients of wire `api`."""
 
+    __slots__ = ("_api", "_held", "_known", "_pieces", "others", "unsaid")
     others: bool
+    unsaid: JsonObject
 
     def __init__(self, api: str) -> None:
         self._api = api
-        self._heard = _Heard()
+        self._known: _Heard | None = None
         self._pieces: list[str] = []
         self._held: PartEnded | None = None
         self.others = False
         """Were there answers beside the first, which clients of this wire get none of?"""
-        self.unsaid: JsonObject = NOTHING
+        self.unsaid = NOTHING
         """The fields of the answer's own that the events do not say, once all are fed."""
+
+    @property
+    def _heard(self) -> _Heard:
+        self._known = known = self._known or _Heard()  # a stream may be open for long before there is anything
+        return known
 
     def feed(self, event: Event) -> list[Event]:
         """The events that go out now."""
@@ -111,7 +118,7 @@ class AnswerCrossing:
             case PartAdded(Opaque() | Media() as part):
                 return [*self._release(), *self._on_part(event, part)]
             case Started() | Reclassified():
-                self._heard, self._pieces = _Heard(), []
+                self._known, self._pieces = None, []
         return [*self._release(), event]
 
     # ── texts and what they rest on ──────────────────────────────────────────
@@ -120,6 +127,8 @@ class AnswerCrossing:
         self, late: Callable[[str], list[Citation]] | None = None, tokens: Sequence[Token] = ()
     ) -> list[Event]:
         """The end of the text part that waits, with what it rests on, and how likely its tokens were."""
+        if self._held is None and self._known is None and not self._pieces:
+            return []
         heard, held = self._heard, self._held
         implied = PartEnded() if (late or tokens) and self._pieces else None  # a whole answer's last text ends unsaid
         heard.begun, heard.text, self._pieces = len(heard.text), heard.text + "".join(self._pieces), []

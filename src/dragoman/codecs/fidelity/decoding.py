@@ -6,13 +6,13 @@ Knows the codecs by name and the frames they come in; nothing of what a wire loo
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ...errors import CodecError
 from ...events import Assembler
 from ...types import Response
-from ..shared.frames import Frame, readers
+from ..shared.frame_stream import FrameStream
 from ..shared.spec import Codec
 
 
@@ -30,18 +30,8 @@ def decode_body(codec: Codec, body: Mapping[str, Any] | str | bytes) -> Response
 
 def decode_chunks(codec: Codec, chunks: Iterable[bytes]) -> Response:
     """The response in a stream's bytes, however they are cut."""
-    decoder, assembler = codec.decode_stream(), Assembler()
-    feed, add = decoder.feed, assembler.add
-    for frame in _frames(codec, chunks):
-        for event in feed(frame):
-            add(event)
-    for event in decoder.close():
-        assembler.add(event)
-    return assembler.response()
-
-
-def _frames(codec: Codec, chunks: Iterable[bytes]) -> Iterator[Frame]:
-    reader = readers[codec.frames]()
+    stream, assembler = FrameStream(codec), Assembler()
     for chunk in chunks:
-        yield from reader.feed(chunk)
-    yield from reader.close()
+        assembler.extend(stream.feed(chunk))
+    assembler.extend(stream.close())
+    return assembler.response()

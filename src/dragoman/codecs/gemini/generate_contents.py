@@ -10,10 +10,12 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 from ...conversation.grown import Grown, by_growth
 from ...conversation.plain import as_plain
+from ...jsontext import as_dict
 from ...memo import fields, memoize
 from ...types import (
     NOTHING,
@@ -47,7 +49,7 @@ from ..shared.requests import instructions, past_call, split_system
 from ..shared.results import Pairing, marked, results_apart, results_first, tool_result
 from ..shared.spec import PLAIN, Quirks, own, seal_of, sealed, wire_fields
 from ..shared.turn_runs import TurnForm, read_turns
-from ..shared.written import NO_RUN, Pieces, Run, Written, arguments_in, joined_json
+from ..shared.written import NO_RUN, Forms, Pieces, Run, Written, joined_json
 
 NAME = "gemini"
 SIGNATURE = "thought_signature"
@@ -226,28 +228,31 @@ class ContentWriter:
         """All instructions in front."""
         return instructions(messages)
 
-    def more(self, known: _Contents | None, turns: Sequence[Message], start: int) -> _Contents:
+    def more(self, known: _Contents | None, turns: Sequence[Message], start: int, *, single: bool) -> _Contents:
         """The contents of all."""
         known = known or _Contents()
-        settled, last = _behind(known.last, turns, lambda message: _plain_parts(message, self._quirks))
-        return _Contents(json=joined_json(known.json, settled, arguments_in(turns)), last=last)
+        settled, last = _behind(known.last, turns, _PARTS)
+        return _Contents(json=joined_json(known.json, settled, PlainParts(self._quirks)), last=last)
 
     def pieces(self, known: _Contents, size: int, head: int, marks: Sequence[int]) -> Pieces | None:
         """Their JSON; this wire has no markers."""
-        return None if marks else joined_json(known.json, known.last, ())
+        return None if marks else joined_json(known.json, known.last, PlainParts(self._quirks))
 
 
 @by_growth
 def _contents(messages: Sequence[Message], start: int, known: _Contents | None, quirks: Quirks) -> _Contents:
     known = known or _Contents()
-    write = _parts_of if as_plain(messages) is None else _plain_parts
-    settled, last = _behind(known.last, messages[start:], lambda message: write(message, quirks))
+    if as_plain(messages) is None:
+        settled, last = _behind(known.last, messages[start:], lambda message: _parts_of(message, quirks))
+    else:
+        form = PlainParts(quirks).form
+        settled, last = _behind(known.last, messages[start:], lambda message: [*map(form, message.parts)])
     json = joined_json(known.json, settled) if type(messages) is Grown else ()
     return _Contents(Run(known.settled, settled), json, last)
 
 
 def _behind(
-    last: Sequence[dict[str, Any]], more: Sequence[Message], write: Callable[[Message], list[dict[str, Any]]]
+    last: Sequence[dict[str, Any]], more: Sequence[Message], write: Callable[[Message], Iterable[Any]]
 ) -> tuple[list[dict[str, Any]], tuple[dict[str, Any], ...]]:
     """The contents that `more` come to behind the `last` one, which holds only answers, and such a last one apart."""
     contents: list[dict[str, Any]] = [{**one, "parts": [*one["parts"]]} for one in last]
@@ -255,7 +260,7 @@ def _behind(
     for message in more:
         role = message.role
         if answering and role == "user":
-            contents[-1]["parts"] += write(message)
+            contents[-1]["parts"] = [*contents[-1]["parts"], *write(message)]
         else:
             contents.append({"role": "model" if role == "assistant" else "user", "parts": write(message)})
         answering = role == "tool"
@@ -269,28 +274,33 @@ def _parts_of(message: Message, quirks: Quirks) -> list[dict[str, Any]]:
     return parts + write_parts(other.parts) if other else parts
 
 
-def _plain_parts(message: Message, quirks: Quirks) -> list[dict[str, Any]]:
-    """The same of a message of a plain conversation (`as_plain`)."""
-    first: Any = message.parts[0] if len(message.parts) == 1 else None
-    if type(first) is Text:
-        return [{"text": first.text}]
-    parts: list[dict[str, Any]] = []
-    for part in message.parts:
-        if type(part) is Text:
-            parts.append({"text": part.text})
-        elif type(part) is ToolCall:
-            parts.append({"functionCall": {"id": part.id, "name": part.name, "args": plain(part.arguments)}})
-        elif type(part) is ToolResult:
-            parts += _plain_result(part, quirks)
-    return parts
+_PARTS = attrgetter("parts")
+"""Stand for what they are there, until that is written (`PlainParts`)."""
 
 
-def _plain_result(result: ToolResult, quirks: Quirks) -> list[dict[str, Any]]:
-    content = result.content
-    if result.is_error or len(content) != 1:
-        return write_result(result, quirks)
-    text: str = content[0].text  # type: ignore[union-attr]
-    return [{"functionResponse": {"id": result.call_id, "name": result.name, "response": {"output": text}}}]
+class PlainParts(Forms):
+    """How this wire has the parts of a plain conversation."""
+
+    def __init__(self, quirks: Quirks) -> None:
+        self.numbers: list[Any] = []
+        self._quirks = quirks
+
+    def form(self, thing: Any) -> Any:
+        """The wire's part for ours."""
+        kind = type(thing)
+        if kind is Text:
+            return {"text": thing.text}
+        if kind is ToolCall:
+            given = plain(thing.arguments)
+            self.numbers.append(given)
+            return {"functionCall": {"id": thing.id, "name": thing.name, "args": given}}
+        if kind is not ToolResult:
+            return as_dict(thing)
+        content = thing.content
+        if thing.is_error or len(content) != 1:
+            return write_result(thing, self._quirks)[0]
+        answer = {"id": thing.call_id, "name": thing.name, "response": {"output": content[0].text}}
+        return {"functionResponse": answer}
 
 
 def write_parts(parts: Iterable[Part]) -> list[dict[str, Any]]:

@@ -12,6 +12,7 @@ from dataclasses import replace
 from itertools import chain, count, groupby
 from typing import Any
 
+from ...jsontext import as_dict
 from ...types import (
     JsonObject,
     Media,
@@ -47,7 +48,7 @@ from ..shared.results import Pairing, marked, results_first, tool_result
 from ..shared.spec import PLAIN, Quirks, TurnWriter, extra_for, own, wire_fields
 from ..shared.tools import read_functions, write_function, write_tools
 from ..shared.turn_runs import TurnForm, read_turns
-from ..shared.written import EachWriter, write_each
+from ..shared.written import EachWriter, Forms, text_and_calls, write_each
 
 NAME = "ollama_chat"
 
@@ -234,7 +235,7 @@ def encode_request(request: Request, quirks: Quirks = PLAIN) -> dict[str, Any]:
 
 def turn_writer(request: Request, quirks: Quirks) -> TurnWriter:
     """What writes the messages of a body."""
-    return EachWriter("messages", PlainForms(), _write_message)
+    return EachWriter("messages", PlainForms())
 
 
 def write_request(request: Request, extra: dict[str, Any], body: dict[str, Any]) -> dict[str, Any]:
@@ -281,26 +282,45 @@ def write_result(result: ToolResult) -> dict[str, Any]:
     return {**wire, **own(NAME, result.metadata)}
 
 
-class PlainForms:
-    """How messages of one text, results and calls behind a text are written (`Forms`)."""
+class PlainForms(Forms):
+    """How this wire has the messages of a plain conversation."""
 
-    objects = True
+    def __init__(self) -> None:
+        self.numbers: list[Any] = []
 
-    def words(self, role: str, text: str) -> dict[str, Any]:
-        """A message that is one text."""
-        return {"role": role, "content": text}
+    def fresh(self) -> PlainForms:
+        """The same with nothing written."""
+        return PlainForms()
 
-    def result(self, result: ToolResult) -> dict[str, Any]:
+    def form(self, thing: Any) -> Any:
+        """A message, or a result."""
+        if type(thing) is not Message:
+            return self._result(thing) if type(thing) is ToolResult else as_dict(thing)
+        parts = thing.parts
+        if len(parts) == 1:  # as nearly all
+            only: Any = parts[0]
+            if type(only) is Text:
+                return {"role": thing.role, "content": only.text}
+            if type(only) is ToolResult:
+                return self._result(only)
+        found = text_and_calls(parts)
+        if found is None:
+            self.numbers += [call.arguments for call in thing.calls]
+            return _write_message(thing)[0]
+        text, calls = found
+        if len(calls) == 1:
+            self.numbers.append(calls[0].arguments)
+            return {"role": "assistant", "content": text, "tool_calls": [write_call(calls[0], 0)]}
+        self.numbers += [call.arguments for call in calls]
+        return {"role": "assistant", "content": text, "tool_calls": [*map(write_call, calls, count())]}
+
+    def _result(self, result: ToolResult) -> dict[str, Any]:
         """A result, which holds texts alone."""
         content = result.content
         if result.is_error or len(content) != 1:
             return write_result(result)
         text: str = content[0].text  # type: ignore[union-attr]
         return {"role": "tool", "content": text, "tool_name": result.name, "tool_call_id": result.call_id}
-
-    def answer(self, text: str, calls: Sequence[ToolCall]) -> list[dict[str, Any]]:
-        """Calls behind a text, "" for none."""
-        return [{"role": "assistant", "content": text, "tool_calls": [*map(write_call, calls, count())]}]
 
 
 def _write_content(parts: Iterable[Part], between: str) -> dict[str, Any]:

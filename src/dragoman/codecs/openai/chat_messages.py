@@ -11,6 +11,7 @@ from typing import Any
 
 from ...conversation.grown import by_growth
 from ...errors import CodecError
+from ...jsontext import as_dict, dumps
 from ...memo import JSON_MESSAGES, WORDS_MESSAGES, memoize
 from ...types import NOTHING, JsonObject, Media, Message, Opaque, Part, Reasoning, Text, ToolCall, ToolResult
 from ..shared.arguments import arguments_text
@@ -19,6 +20,7 @@ from ..shared.media import data_url, from_url, joined, media_kind, note, one_tex
 from ..shared.requests import past_call, results_joined, results_merged
 from ..shared.results import Pairing, attached, marked, results_first, texts_only, tool_result
 from ..shared.spec import LEGACY, PLAIN, TYPED, Quirks, own, seal_of, sealed, wire_fields
+from ..shared.written import Forms
 
 NAME = "openai_chat"
 
@@ -297,35 +299,53 @@ def _write_assistant(message: Message, quirks: Quirks) -> dict[str, Any]:
     return {**wire, **own(NAME, message.metadata)}
 
 
-class PlainForms:
-    """How messages of one text, results and calls behind a text are written (`Forms`)."""
-
-    objects = False
+class PlainForms(Forms):
+    """How this wire has the messages of a plain conversation."""
 
     def __init__(self, quirks: Quirks) -> None:
-        self._quirks = quirks
-        self._roles = {"system": quirks.system_role}
+        self._quirks, self._system = quirks, quirks.system_role
 
-    def words(self, role: str, text: str) -> dict[str, Any]:
-        """A message that is one text."""
-        return {"role": self._roles.get(role, role), "content": text}
+    def form(self, thing: Any) -> Any:
+        """A message, or a result."""
+        if type(thing) is not Message:
+            return self._result(thing) if type(thing) is ToolResult else as_dict(thing)
+        parts = thing.parts
+        if len(parts) == 1:  # as nearly all
+            only: Any = parts[0]
+            if type(only) is Text:
+                role = thing.role
+                return {"role": self._system if role == "system" else role, "content": only.text}
+            if type(only) is ToolResult:
+                return self._result(only)
+        first: Any = parts[0] if parts else None
+        calls: Any = parts[1:] if type(first) is Text else parts
+        if len(calls) == 1 and type(call := calls[0]) is ToolCall:
+            written = arguments_text(call) if call.raw else dumps(call.arguments)
+            listed = [{"id": call.id, "type": "function", "function": {"name": call.name, "arguments": written}}]
+        elif {*map(type, calls)} == _CALLS:
+            listed = [*map(write_call, calls)]
+        else:
+            return write_message(thing, self._quirks)[0]
+        if type(first) is Text:
+            return {"role": "assistant", "content": first.text, "tool_calls": listed}
+        return self._without_text(listed)
 
-    def result(self, result: ToolResult) -> dict[str, Any]:
+    def _without_text(self, calls: list[Any]) -> dict[str, Any]:
+        """Calls that no text stands before."""
+        if self._quirks.empty_content == "absent":
+            return {"role": "assistant", "tool_calls": calls}
+        empty = None if self._quirks.empty_content == "null" else ""
+        return {"role": "assistant", "content": empty, "tool_calls": calls}
+
+    def _result(self, result: ToolResult) -> dict[str, Any]:
         """A result, which holds texts alone."""
         content = result.content
         if result.is_error or len(content) != 1:
             return write_result(result, self._quirks)
         return {"role": "tool", "tool_call_id": result.call_id, "content": content[0].text}  # type: ignore[union-attr]
 
-    def answer(self, text: str, calls: Sequence[ToolCall]) -> list[dict[str, Any]]:
-        """Calls behind a text, "" for none."""
-        written = [write_call(call) for call in calls]
-        if text:
-            return [{"role": "assistant", "content": text, "tool_calls": written}]
-        if self._quirks.empty_content == "absent":
-            return [{"role": "assistant", "tool_calls": written}]
-        empty = None if self._quirks.empty_content == "null" else ""
-        return [{"role": "assistant", "content": empty, "tool_calls": written}]
+
+_CALLS = {ToolCall}
 
 
 def _by_field(parts: Iterable[Part]) -> tuple[list[Part], list[Part], list[Reasoning], list[ToolCall]]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 from ...memo import TOOLS, memoize
@@ -227,7 +226,7 @@ def encode_request(request: Request, quirks: Quirks = PLAIN) -> dict[str, Any]:
 
 def turn_writer(request: Request, quirks: Quirks) -> TurnWriter:
     """What writes the messages of a body."""
-    return EachWriter("messages", PlainForms(quirks), partial(write_message, quirks=quirks))
+    return EachWriter("messages", PlainForms(quirks))
 
 
 def _write_sampling(sampling: Sampling, extra: dict[str, Any], quirks: Quirks) -> dict[str, Any]:

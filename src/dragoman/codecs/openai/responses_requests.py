@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 from ...conversation.grown import behind, by_growth, headless
 from ...conversation.plain import known_plain
 from ...errors import CodecError
+from ...jsontext import as_dict
 from ...memo import TOOLS, fields, memoize
 from ...types import (
     JsonObject,
@@ -52,7 +52,7 @@ from ..shared.requests import nearest_choice, results_joined, results_merged, wi
 from ..shared.results import Pairing, results_first
 from ..shared.spec import PLAIN, TYPED, Quirks, TurnWriter, Unsupported, WireFields, extra_for, own, wire_fields
 from ..shared.tools import Found, foreign_tools, read_once, read_tool, write_tools
-from ..shared.written import EachWriter, write_each
+from ..shared.written import EachWriter, Forms, text_and_calls, write_each
 from ..typed.schemas import FREE_TEXT, free_text
 from ..typed.table import apart, typed_tools
 from .responses_items import (
@@ -363,8 +363,7 @@ def encode_request(request: Request, quirks: Quirks = PLAIN) -> dict[str, Any]:
 def turn_writer(request: Request, quirks: Quirks) -> TurnWriter:
     """What writes the input of a body."""
     names = Names.of(request)
-    write = partial(_write_message, names=names, quirks=quirks)
-    return EachWriter("input", PlainForms(names, quirks), write, beside=_instructs)
+    return EachWriter("input", PlainForms(names, quirks), beside=_instructs)
 
 
 def _ungrouped(tools: tuple[Tool, ...], foreign: Any) -> tuple[Tool, ...]:
@@ -411,32 +410,46 @@ def _write_message(message: Message, names: Names, quirks: Quirks) -> list[dict[
     return [*wires, {"role": role, "content": write_content(other.parts), **left}]
 
 
-class PlainForms:
-    """How messages of one text, results and calls behind a text are written (`Forms`)."""
-
-    objects = False
+class PlainForms(Forms):
+    """How this wire has the messages of a plain conversation: calls stand for themselves."""
 
     def __init__(self, names: Names, quirks: Quirks) -> None:
-        self._names, self._roles = names, {"system": quirks.system_role}
+        self._names, self._quirks, self._roles = names, quirks, {"system": quirks.system_role}
 
-    def words(self, role: str, text: str) -> dict[str, Any]:
-        """A message that is one text."""
-        if role == "assistant":
-            return {"type": "message", "role": role, "content": [{"type": "output_text", "text": text}]}
-        return {"role": self._roles.get(role, role), "content": text}
+    def things(self, messages: Sequence[Message], *, single: bool) -> Sequence[Any]:
+        """Messages of one text, results, calls and the texts before them; what any other is, already."""
+        things: list[Any] = []
+        for message in messages:
+            parts = message.parts
+            if len(parts) == 1:
+                things.append(message)
+            elif message.role == "tool" or text_and_calls(parts) is not None:
+                things += parts
+            else:
+                things += _write_message(message, self._names, self._quirks)
+        return things
 
-    def result(self, result: ToolResult) -> dict[str, Any]:
+    def form(self, thing: Any) -> Any:
+        """A message of one part, or a part."""
+        role, part = "assistant", thing
+        if type(thing) is Message:
+            role, part = thing.role, thing.parts[0]
+        kind = type(part)
+        if kind is Text and role == "assistant":
+            return {"type": "message", "role": role, "content": [{"type": "output_text", "text": part.text}]}
+        if kind is Text:
+            return {"role": self._roles.get(role, role), "content": part.text}
+        if kind is ToolResult:
+            return self._result(part)
+        return self._call(part) if kind is ToolCall else as_dict(part)
+
+    def _result(self, result: ToolResult) -> dict[str, Any]:
         """A result, which holds texts alone."""
         content = result.content
         if result.is_error or len(content) != 1 or self._names.special(result.name):
             return write_result(result, self._names)
         output: str = content[0].text  # type: ignore[union-attr]
         return {"type": RESULTS[0], "call_id": result.call_id, "output": output}
-
-    def answer(self, text: str, calls: Sequence[ToolCall]) -> list[dict[str, Any]]:
-        """Calls behind a text, "" for none."""
-        said = [self.words("assistant", text)] if text else []
-        return said + [self._call(call) for call in calls]
 
     def _call(self, call: ToolCall) -> dict[str, Any]:
         if self._names.special(call.name):

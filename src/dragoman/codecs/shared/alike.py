@@ -55,6 +55,17 @@ class Alike:
             return None if text is None else (text, NOTHING)
         return self._read_places(frame, at, end)
 
+    def read_all(self, data: bytes) -> Found | None:
+        """What `data` says, where it is one frame or more, and each is like it."""
+        try:
+            text = data.decode()
+        except UnicodeDecodeError:
+            return None
+        found = self.read(text)
+        if found is None and (run := self.read_run(text, 0)) is not None and run[1] == len(text):
+            return run[0]
+        return found
+
     def read_run(self, text: str, at: int) -> tuple[Found, int] | None:
         """What the frames from `at` on say that are like it, in one: their strings joined, the fields as the last has
         them; and where they end.  None where they are not plain, or a single one."""

@@ -61,6 +61,13 @@ class Repeat:
         holder = self._find(body)
         return None if holder is None else holder[self._key]
 
+    def rest(self) -> None:
+        """Hold the frame no more: a stream may be open for long, and what is read of its text needs none.
+
+        The next frame that is asked about is like no other, and is read as one.
+        """
+        self._body, self._holder = {}, None
+
     def read(self, body: dict[str, Any], event: str) -> list[Event] | None:
         """The events of a frame that differs in the string only, and in the noise; None for any other."""
         holder: Any = body

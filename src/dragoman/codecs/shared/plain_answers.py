@@ -26,8 +26,14 @@ def answered(  # noqa: PLR0917
 ) -> Response:
     """The answer of these parts."""
     message = spoken(parts)
-    stopped = final_stop(stop, len(message.calls))
-    return maker(Response)(message=message, stop=stopped, usage=usage, model=a_text(model), id=a_text(id_), extra=extra)
+    return maker(Response)(
+        message=message,
+        stop=final_stop(stop, len(message.calls)),
+        usage=usage,
+        model=model if type(model) is str else "",
+        id=id_ if type(id_) is str else "",
+        extra=extra,
+    )
 
 
 def said_parts(
@@ -59,7 +65,9 @@ def object_call(
     call_id: Any, name: Any, given: Any, seen: set[str], metadata: JsonObject = NOTHING
 ) -> ToolCall | None:
     """A call whose arguments are an object; None where its id was `seen`, or anything is missing."""
-    if type(given) is not dict or not _is_named(call_id, name, seen):
+    if type(given) is not dict or type(name) is not str or type(call_id) is not str:
+        return None
+    if not (name and call_id) or call_id in seen:
         return None
     try:
         written = dumps(given)
@@ -71,7 +79,9 @@ def object_call(
 
 def text_call(call_id: Any, name: Any, written: Any, seen: set[str], metadata: JsonObject = NOTHING) -> ToolCall | None:
     """A call whose arguments are the text of an object; None where its id was `seen`, or anything is missing."""
-    if type(written) is not str or written[-1:] != "}" or written[0] != "{" or not _is_named(call_id, name, seen):
+    if type(written) is not str or type(name) is not str or type(call_id) is not str:
+        return None
+    if not (name and call_id) or call_id in seen or written[-1:] != "}" or written[0] != "{":
         return None
     arguments = sound(written)
     if arguments is None:
@@ -80,21 +90,17 @@ def text_call(call_id: Any, name: Any, written: Any, seen: set[str], metadata: J
     return maker(ToolCall)(id=call_id, name=name, arguments=arguments, raw=written, metadata=metadata)
 
 
-def _is_named(call_id: Any, name: Any, seen: set[str]) -> bool:
-    """Has it a name, and an id of its own?"""
-    return type(call_id) is str and call_id != "" and call_id not in seen and type(name) is str and name != ""
-
-
 def simple_usage(usage: dict[str, Any], given: str, made: str, total: str = "") -> Usage | None:
     """What `usage` counts, where that is all that its fields say; None for any other, or for nothing."""
     if len(usage) != (3 if total else 2):
         return None
     asked, answered = usage.get(given), usage.get(made)
-    if not (type(asked) is int and type(answered) is int and 0 <= asked < MOST and 0 <= answered < MOST):
+    if type(asked) is not int or type(answered) is not int or asked < 0 or answered < 0:
         return None
-    if total and not (type(sum_ := usage.get(total)) is int and sum_ == asked + answered < MOST):
+    both = asked + answered
+    if both >= MOST or (total and not (type(told := usage.get(total)) is int and told == both)):
         return None
-    return maker(Usage)(input=asked, output=answered) if asked or answered else None
+    return maker(Usage)(input=asked, output=answered) if both else None
 
 
 def says_odd(fields: dict[str, Any], odd: tuple[str, ...]) -> bool:

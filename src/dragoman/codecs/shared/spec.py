@@ -188,6 +188,9 @@ class Likeness(Protocol):
     def string(self, body: Any) -> str | None:
         """The string of a frame's body; None where there is none."""
 
+    def rest(self) -> None:
+        """Hold no frame to compare others with: whoever compares texts asks for that no more."""
+
 
 class StreamDecoder(Protocol):
     """Frames of a streamed answer → events."""
@@ -294,8 +297,11 @@ class TurnWriter(Protocol):
     def beside(self, messages: Sequence[Message]) -> int:
         """How many of the instructions in front stand beside the turns, not among them."""
 
-    def more(self, known: Any, turns: Sequence[Message], start: int) -> Any:
-        """What `turns` come to, the first of them at `start`, behind those that came to `known` (None: to none)."""
+    def more(self, known: Any, turns: Sequence[Message], start: int, *, single: bool) -> Any:
+        """What `turns` come to, the first of them at `start`, behind those that came to `known` (None: to none).
+
+        `single`: no turn of the model makes more than one call.
+        """
 
     def pieces(self, known: Any, size: int, head: int, marks: Sequence[int]) -> tuple[bytes | memoryview, ...] | None:
         """The JSON of what came to `known`, a conversation of `size` messages of which `head` stand beside the turns.

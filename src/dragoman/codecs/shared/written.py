@@ -7,13 +7,15 @@ once, where it is sent: a long conversation is a hundred kilobytes, and each cop
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from itertools import chain
+from typing import Any, NamedTuple, TypeAlias
 
 from ...conversation.grown import Grown, by_growth
 from ...conversation.plain import as_plain
-from ...jsontext import to_bytes
-from ...types import Message, Text, ToolCall, ToolResult
+from ...jsontext import to_bytes, to_bytes_by
+from ...types import Message, Text, ToolCall
 
 Piece: TypeAlias = bytes | memoryview
 Pieces: TypeAlias = tuple[Piece, ...]
@@ -44,22 +46,41 @@ def written_once(listed: Sequence[Any]) -> Written:
     return Written(listed, joined_json((), listed))
 
 
-class Forms(Protocol):
-    """How a wire has what nearly all messages are: one text, results, and calls behind a text.
+class Forms(ABC):
+    """How a wire has what is said in a plain conversation (`as_plain`).
 
-    objects  do arguments stand there as objects?  Then all numbers of such messages stand in them; else there are none.
+    numbers  what of it was written that may hold numbers: arguments, where they stand there as objects
     """
 
-    objects: bool
+    numbers: Sequence[Any] = ()
 
-    def words(self, role: str, text: str) -> dict[str, Any]:
-        """A message that is one text."""
+    def fresh(self) -> Forms:
+        """The same with nothing written; itself, where nothing that it writes holds numbers."""
+        return self
 
-    def result(self, result: ToolResult) -> dict[str, Any]:
-        """A result, which holds texts alone."""
+    def things(self, messages: Sequence[Message], *, single: bool) -> Sequence[Any]:
+        """The messages as what stands for itself there: results do, of which a message holds several unless all calls
+        are `single`."""
+        if single:
+            return messages
+        apart = [message.parts if message.role == "tool" else (message,) for message in messages]
+        return [*chain.from_iterable(apart)]
 
-    def answer(self, text: str, calls: Sequence[ToolCall]) -> list[dict[str, Any]]:
-        """Calls behind a text, "" for none."""
+    @abstractmethod
+    def form(self, thing: Any) -> Any:
+        """What one of `things` is there, and what is no message and no part as a dictionary (`as_dict`)."""
+
+
+def text_and_calls(parts: Sequence[Any]) -> tuple[str, Sequence[ToolCall]] | None:
+    """The calls behind a text, "" for none; None where a message is anything else."""
+    last = parts[-1] if parts else None
+    if type(last) is not ToolCall:
+        return None
+    first = parts[0]
+    if len(parts) == 2 and type(first) is Text:
+        return first.text, (last,)  # as nearly all
+    text, calls = (first.text, parts[1:]) if type(first) is Text else ("", parts)
+    return (text, calls) if len(calls) == 1 or {*map(type, calls)} == {ToolCall} else None
 
 
 Write: TypeAlias = Callable[..., list[dict[str, Any]]]
@@ -69,32 +90,9 @@ def _nothing(messages: Sequence[Message]) -> int:
     return 0
 
 
-def wires_of(messages: Sequence[Message], forms: Forms, write: Callable[[Message], list[Any]]) -> list[Any]:
-    """What `write` makes of the messages of a plain conversation (`as_plain`), in fewer steps where `forms` say how."""
-    words, result, answer = forms.words, forms.result, forms.answer
-    wires: list[Any] = []
-    add = wires.append
-    for message in messages:
-        role, parts = message.role, message.parts
-        first: Any = parts[0] if parts else None
-        if type(first) is Text and len(parts) == 1:
-            add(words(role, first.text))
-        elif role == "tool":
-            for part in parts:
-                add(result(part))  # type: ignore[arg-type]
-        elif role == "assistant" and _calls_end(parts):
-            text, calls = (first.text, parts[1:]) if type(first) is Text else ("", parts)
-            wires += answer(text, calls)  # type: ignore[arg-type]
-        else:
-            wires += write(message)
-    return wires
-
-
-def _calls_end(parts: Sequence[Any]) -> bool:
-    """Are all parts calls, but for a text before them?"""
-    if not parts or type(parts[-1]) is not ToolCall:
-        return False
-    return len(parts) < 3 or all(type(part) is ToolCall for part in parts[1:])
+def wires_of(messages: Sequence[Message], forms: Forms) -> list[Any]:
+    """What stands on a wire for the messages of a plain conversation."""
+    return [*map(forms.form, forms.things(messages, single=False))]
 
 
 def write_each(messages: Sequence[Message], write: Write, *constants: Any, forms: Callable[..., Forms]) -> list[Any]:
@@ -114,16 +112,13 @@ class EachWriter:
 
     filled = False
 
-    def __init__(
-        self, field: str, forms: Forms, write: Callable[[Message], list[Any]],
-        beside: Callable[[Sequence[Message]], int] = _nothing,
-    ) -> None:  # fmt: skip
-        self.field, self.beside, self._forms, self._write = field, beside, forms, write
+    def __init__(self, field: str, forms: Forms, beside: Callable[[Sequence[Message]], int] = _nothing) -> None:
+        self.field, self.beside, self._forms = field, beside, forms
 
-    def more(self, known: Pieces | None, turns: Sequence[Message], start: int) -> Pieces:
+    def more(self, known: Pieces | None, turns: Sequence[Message], start: int, *, single: bool) -> Pieces:
         """The JSON of all."""
-        wires = wires_of(turns, self._forms, self._write)
-        return joined_json(known or (), wires, arguments_in(turns) if self._forms.objects else ())
+        forms = self._forms.fresh()
+        return joined_json(known or (), forms.things(turns, single=single), forms)
 
     def pieces(self, known: Pieces, size: int, head: int, marks: Sequence[int]) -> Pieces | None:
         """It, where no markers are asked for: these wires have none."""
@@ -158,19 +153,7 @@ def _wires(
         wires = [wire for message in more for wire in write(message, *constants)]
         return wires, wires
     way = forms(*constants)
-    wires = wires_of(more, way, lambda message: write(message, *constants))
-    return wires, arguments_in(more) if way.objects else ()
-
-
-def arguments_in(messages: Iterable[Message]) -> list[Any]:
-    """The arguments of all calls."""
-    return [
-        part.arguments
-        for message in messages
-        if message.role == "assistant"
-        for part in message.parts
-        if type(part) is ToolCall
-    ]
+    return wires_of(more, way), way.numbers
 
 
 @by_growth
@@ -180,15 +163,16 @@ def _written(
 ) -> tuple[Run, Pieces]:  # fmt: skip
     more, numbers = _wires(messages, start, write, forms, constants)
     before, pieces = known or (None, ())
-    return Run(before, more), joined_json(pieces, more, numbers)
+    return Run(before, more), joined_json(pieces, more, numbers=numbers)
 
 
-def joined_json(before: Pieces, more: Sequence[Any], numbers: Any = ...) -> Pieces:
-    """The inside of a JSON array, and more of it; `numbers` is where all numbers of that stand, where it is given."""
+def joined_json(before: Pieces, more: Sequence[Any], by: Forms | None = None, numbers: Any = ...) -> Pieces:
+    """The inside of a JSON array, and more of it, `by` forms where that is no JSON yet; `numbers` is where all numbers
+    of it stand, where it is given."""
     if not more:
         return before
-    made = to_bytes(more, more if numbers is ... else numbers)
-    return behind_pieces(before, made[1:-1] if len(made) < SHORT else memoryview(made)[1:-1])
+    written = to_bytes(more, numbers) if by is None else to_bytes_by(by.form, more, by.numbers)
+    return behind_pieces(before, written[1:-1] if len(written) < SHORT else memoryview(written)[1:-1])
 
 
 def behind_pieces(before: Pieces, made: Piece) -> Pieces:

@@ -90,7 +90,7 @@ class Trial(Damage):
         self._thinks_to: int | None = None
         self._against: tuple[str, ...] | None = None
         self._next_name = UNSOUGHT
-        self._strays = Strays(lambda: self.finish == Stop.LENGTH)
+        self._strays: Strays | None = None  # most texts hold no call
 
     # ── a marker that may open calls ─────────────────────────────────────────
 
@@ -193,7 +193,7 @@ class Trial(Damage):
 
     def _attempt(self, row: Row) -> Attempt:
         attempt = Attempt(self.src, row, self.judge, self._begun, READERS)
-        attempt.strays = None if self.teller.reasoning else self._strays
+        attempt.strays = None if self.teller.reasoning else self._closers()
         attempt.alone = not self.teller.reasoning and not self.teller.context.any
         attempt.ends = None if row.strong else lambda: self.finish != Stop.LENGTH
         return attempt
@@ -347,6 +347,10 @@ class Trial(Damage):
                 if draft.refusal is None:
                     self.teller.left(draft, row, str(standing.quote))
             return
+
+    def _closers(self) -> Strays:
+        self._strays = strays = self._strays or Strays(lambda: self.finish == Stop.LENGTH)
+        return strays
 
     def _reads(self, attempt: Attempt, limit: int) -> Need[bool]:
         """Can what stands here be read, and in so much of the text?"""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from itertools import accumulate, islice
 
 from ...events import IssueReported
 from ...late import late
@@ -32,6 +33,7 @@ SHAPE_REACH = 200
 SHAPE = late(r"\s*(?:[{\[]\s*(?:[\"'{\[]|\w+\s*[:=])|[\w.-]+\s*(?:[({]|</?\w|\n\s*[<{])|<[\w/|｜])")
 """How a call begins behind its opener, however damaged."""
 OPENING, CLOSING = "{[", "}]"
+BRACKET, NO_BRACKETS = late(r"[{}\[\]]"), late(r"[^{}\[\]]++")
 ELEMENT = late(r"(?:\s*<(?P<name>[\w:.-]+)[^<>\n]*>)?[^<\n]*</[\w:.-]+>")
 """The rest of an element, or a whole one."""
 WORD = late(r"\s*([\w.-]+)\s*")
@@ -119,11 +121,14 @@ class Damage:
             text = src.held()
             depth = sum(map(text.count, OPENING)) - sum(map(text.count, CLOSING))
             src.hold()
-            inner = _inner(row.openers)
+            inner, longest = _inner(row.openers)
             while depth > 0:
-                if inner is not None and (run := inner.match(src.buf, src.pos)):
-                    depth += sum(run.group().count(sign) * (1 if sign in OPENING else -1) for sign in OPENING + CLOSING)
-                    src.pos = run.end()
+                end = inner.match(src.buf, src.pos).end()  # type: ignore[union-attr]
+                end = end if src.eof else min(end, len(src.buf) - longest)  # behind it a mark may have begun
+                if end > src.pos:
+                    depth, src.pos = _balance(src.buf, src.pos, end, depth)
+                    if not depth:
+                        break
                 mark = yield from src.until((*OPENING, *CLOSING, "\n\n", *row.openers), _ignore)
                 if not mark or (mark not in OPENING and mark not in CLOSING):
                     break
@@ -248,13 +253,22 @@ class Damage:
 
 
 @lru_cache(maxsize=256)
-def _inner(openers: tuple[str, ...]) -> re.Pattern[str] | None:
-    """Brackets that open, or open and close, and the text before them, in which no opener begins; None: one may."""
-    signs = {opener[0] for opener in openers}
-    if not signs.isdisjoint(OPENING + CLOSING):
-        return None
-    text = f"[^{re.escape(''.join(sorted({*signs, *OPENING, *CLOSING, chr(10)})))}]*+"
-    return late(rf"(?:{text}[{{\[](?:{text}[}}\]])?+)++")
+def _inner(openers: tuple[str, ...]) -> tuple[re.Pattern[str], int]:
+    """A pattern for text in which no opener begins, and no blank line; the longest that may be begun at its end."""
+    marks = [mark for mark in openers if mark not in OPENING]
+    signs = re.escape("".join(sorted({mark[0] for mark in marks})))
+    begun = "|".join(["\n\n", *map(re.escape, marks)])
+    return re.compile(rf"(?:[^\n{signs}]++|(?!{begun})[\n{signs}])*+"), max([2, *map(len, openers)])
+
+
+def _balance(text: str, pos: int, end: int, depth: int) -> tuple[int, int]:
+    """How many brackets are open behind this text, and where it ends: at the latest where none is."""
+    steps = [1 if sign in OPENING else -1 for sign in NO_BRACKETS.sub("", text[pos:end])]
+    depths = list(accumulate(steps, initial=depth))
+    if min(depths) > 0:
+        return depths[-1], end
+    *_, last = islice(BRACKET.finditer(text, pos, end), depths.index(0))
+    return 0, last.end()
 
 
 def _ignore(_: object) -> None:

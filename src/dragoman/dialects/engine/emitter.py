@@ -8,7 +8,7 @@ not run is told of.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from json import dumps
 from typing import NamedTuple, TypeAlias
 
@@ -79,7 +79,7 @@ class Teller(Waiting):
         self._ran: list[Draft] = []
         self._made: dict[tuple[str, str], bool] = {}
         self._doubts: list[tuple[Draft, str, Decision, int]] = []
-        self._doubted: list[str] = []
+        self._doubted: Sequence[str] = ()
         self._stretches = 0  # of text in which calls in doubt stand
         self._fates: list[tuple[str, Outcome]] = []
         self._spoken_of = False  # the candidate at hand is, by what is said before or right behind it
@@ -271,13 +271,13 @@ class Teller(Waiting):
         if not draft.settled:
             draft.data = not self.judge.settle(draft)
         mark = Mark.FENCE if pending.fenced and not pending.strong else pending.mark
-        marked = not pending.fenced and _opens_midline(pending.before[-hints.REACH :])
+        marked = not pending.fenced and hints.opens_midline(pending.before[-hints.REACH :])
         habit = "" if marked else habit_of(draft.dialect, mark, seen.place, ends=seen.ends)
         judge = self.judge
         confirmed, told = habit in judge.habits, judge.tools is not None
         box = seen.box or ("" if seen.place is Place.ALONE else _box(pending))
         copy = judge.copy_of(draft) if judge.watches_copies else None
-        repeats = draft.done and self._recaps(draft)
+        repeats = draft.done and self._recaps(draft, told_of=bool(seen.hints))
         word = seen.midline and _is_word(draft)
         others = (
             pending.asked or confirmed or judge.native or repeats or word or box or draft.edits or seen.hints
@@ -368,8 +368,8 @@ class Teller(Waiting):
         may = self._unclosed is not None and draft.refusal is None and draft.done and draft.strong
         return may and self._unclosed == draft.value()
 
-    def _recaps(self, draft: Draft) -> bool:
-        """Is this a call made before: after prose, or once in weak and once in strong markup?"""
+    def _recaps(self, draft: Draft, *, told_of: bool = False) -> bool:
+        """Is this a call made before: after prose, once in weak and once in strong markup, or one that is `told_of`?"""
         if draft.refusal is not None or not draft.done:
             return False
         if self._unclosed is not None and self._is_echo(draft):
@@ -380,7 +380,7 @@ class Teller(Waiting):
         call = draft.value() if made else ("", "")
         if call not in made:
             return False
-        return not made[call] if draft.strong else made[call] or self._prose_since_call
+        return told_of or not made[call] if draft.strong else made[call] or self._prose_since_call
 
     def _calls_made(self) -> dict[tuple[str, str], bool]:
         """The calls that count so far, by value, and whether any of that value stood in strong markup."""
@@ -450,17 +450,7 @@ class Teller(Waiting):
             self.out.append(IssueReported(Issue(kind=IssueKind.PARTIAL, message=message)))
 
 
-def _opens_midline(text: str) -> bool:
-    """Does `text` end in a fence that opens behind words on its line?  Only its last line with words may hold one."""
-    if "```" not in text and "~~~" not in text:
-        return False
-    begin = text.rfind("\n", 0, len(text.rstrip())) + 1
-    return MIDLINE_FENCE.search(text, begin) is not None
-
-
 FENCED = "a fenced block"
-MIDLINE_FENCE = late(r"\S[^\n]*(?:`{3}|~{3})[\w-]*[ \t]*\r?\n\s*\Z")
-"""A fence that opens behind words on its line: what stands in it is no plain object, as a habit may be of those."""
 SAME_LINE = late(r"[ \t]*[,;:.]?[ \t]*[^\W\d_]")
 """Words that go on on the same line."""
 

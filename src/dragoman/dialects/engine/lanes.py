@@ -290,11 +290,13 @@ NO_LANE = NoLane()
 class Lanes:
     """The lanes of one message."""
 
-    __slots__ = ("_names", "_src", "_teller", "_texts")
+    __slots__ = ("_names", "_src", "_table", "_teller", "_text_lane", "_texts")
 
     def __init__(self, src: Source, teller: Teller, names: Declared) -> None:
         self._src, self._teller, self._names = src, teller, names
-        self._texts: dict[int, TextLane] = {}  # by the table, which the lane keeps
+        self._table: Table | None = None
+        self._text_lane: TextLane | None = None  # of that table
+        self._texts: dict[int, TextLane] | None = None  # of others, by the table, which the lane keeps
 
     def here(self, table: Table) -> Lane:
         """The lane for the run in which the reader waits."""
@@ -318,9 +320,14 @@ class Lanes:
         return PlainLane(src, teller, tap)
 
     def _text(self, table: Table) -> TextLane:
-        found = self._texts.get(id(table))
-        if found is None:
-            found = self._texts[id(table)] = TextLane(self._src, self._teller, table, self._names)
+        if table is self._table and self._text_lane is not None:
+            return self._text_lane
+        texts = self._texts or {}
+        found = texts.get(id(table)) or TextLane(self._src, self._teller, table, self._names)
+        if self._table is not None and self._text_lane is not None:
+            texts[id(self._table)] = self._text_lane
+            self._texts = texts
+        self._table, self._text_lane = table, found
         return found
 
 

@@ -25,12 +25,29 @@ PLAIN = "#|-+(!=>*"
 LINE_BEGINS = r"\n[ \t\r]*+(?!\n)"
 
 
+NAMED = r"[\w$@][\w.:/$@-]?\\|[^\x00-\x7f]"
+"""A word that its first signs do not tell from a declared name: one that is escaped, or of another script."""
+
+
 @lru_cache(maxsize=64)
-def surely_on_line(lead: re.Pattern[str], begun: frozenset[str], heads: frozenset[str]) -> re.Pattern[str]:
-    """What `lead` finds on lines, but words that begin neither as marks (`begun`) nor as known names (`heads`)."""
-    known = "|".join(map(re.escape, sorted(begun | heads)))
-    may = rf"(?=[^\w$@]|[^\x00-\x7f]|(?i:{known or '(?!)'})|[\w$@][\w.:/$@-]?\\)"
-    return re.compile(lead.pattern.replace(LINE_BEGINS, LINE_BEGINS + may, 1))
+def surely_on_line(
+    lead: re.Pattern[str], begun: frozenset[str], heads: frozenset[str], named: frozenset[str], marks: frozenset[str]
+) -> re.Pattern[str]:
+    """What `lead` finds on lines, but words that begin neither as marks (`begun`) nor as known names (`heads`).
+
+    Nor does it find what stands before a name (`named`) where none that is known follows, and no mark (`marks`) begins.
+    """
+    may = rf"(?=[^\w$@]|(?i:{_any(begun | heads)})|{NAMED})"
+    every, none = named | marks, list[str]()
+    for before in sorted(named - marks):
+        longer = [other for other in every if other != before and other.startswith(before)]
+        rests = frozenset(other[len(before) :][:NEAR] for other in longer)
+        none.append(rf"{re.escape(before)}(?=[\w$@])(?!(?i:{_any(heads | rests)})|{NAMED})")
+    return re.compile(lead.pattern.replace(LINE_BEGINS, f"{LINE_BEGINS}{may}(?!{'|'.join(none) or '(?!)'})", 1))
+
+
+def _any(words: frozenset[str]) -> str:
+    return "|".join(map(re.escape, sorted(words))) or "(?!)"
 
 
 def on_line(first: str) -> str:

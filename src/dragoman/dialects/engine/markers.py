@@ -18,10 +18,11 @@ from ..reading.named import leads
 from ..reading.segments import segmented
 from ..spec import Dialect, JsonCall, Listing, Place, Route, Segments, Strength
 from .choices import parted, soon
+from .forward import Forward
 from .mark_starts import FENCE, LETTER, LOOK, NEAR, WAIT, first_signs, on_line, plain_fence, starts
 from .marks_at import MarksAt
 from .passing import Passing
-from .search import Anchored, anchored
+from .search import MANY_VAIN, VAIN, Anchored, Signs, anchored
 from .stops import Search, Stops
 
 THINK: dict[str, tuple[str, ...]] = {
@@ -147,6 +148,21 @@ class Table(Marks):
         """The same for a text full of what begins as marks do, and is none: they take long to compile."""
         return self._signs_of(DEEP)
 
+    @cached_property
+    def surest_signs(self) -> tuple[Anchored, ...]:
+        """The same by all of each mark."""
+        return self._signs_of(self.longest)
+
+    def all_lead_signs(self) -> tuple[Anchored, ...]:
+        """`lead_signs`, for who asks later."""
+        return self.lead_signs
+
+    @cached_property
+    def surer_signs(self) -> Mapping[int, Signs]:
+        """Behind how many places in vain which signs are looked for; for who asks later."""
+        return {VAIN: lambda: self.sure_signs, MANY_VAIN: lambda: self.surest_signs}
+
+
     def _signs_of(self, look: int) -> tuple[Anchored, ...]:
         if any(before or not behind for before, behind in self.inline):
             return ()
@@ -196,6 +212,11 @@ class Table(Marks):
         return frozenset(sign for before, _ in self.forms if before for sign in (before[0].lower(), before[0].upper()))
 
     @cached_property
+    def befores(self) -> frozenset[str]:
+        """What stands before declared names."""
+        return frozenset(before for before, _ in self.forms if before)
+
+    @cached_property
     def first_words(self) -> frozenset[str]:
         """What marks that are words begin with."""
         return frozenset(mark[:HEAD] for mark in self.every() if mark[0].isalnum() or mark[0] in "_$@")
@@ -224,6 +245,11 @@ class Table(Marks):
     def calm_lead(self) -> re.Pattern[str]:
         """Finds what `line_lead` finds, but fences in which code stands, or nothing."""
         return re.compile(self.calm_source)
+
+    @cached_property
+    def forward(self) -> Forward:
+        """The lines in which nothing counts."""
+        return Forward(self)
 
     @cached_property
     def passing(self) -> Passing:

@@ -1,6 +1,7 @@
 """A whole text at once: what a parser makes of it, folded.
 
-Knows the parser and what its events come to; nothing of dialects or of how they are read.
+Knows the parser, what its events come to, and the texts that need none (`usual.py`); nothing of dialects or of how
+they are read.
 Contract: exactly `Parser.feed(text)` and `close()`, so that whoever has the whole text need not handle events.
 """
 
@@ -8,8 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from ..judge.declared import declared
 from ..judge.provenance import ShownText
-from .listening import Dialects, Tools
+from . import usual
+from .listening import Dialects, Tools, listening
 from .parsed import Parsed, fold
 from .parser import Parser
 
@@ -42,8 +45,14 @@ def parse(
 
     Raises UsageError for what is no text and for names there are not, never for what a model wrote.
     """
+    known = declared(tools)
+    if not (prefix or shown or confirmed) and isinstance(text, str):
+        heard = listening(known, dialects, prompted_dialect, (), (), strict=strict, doubt=doubt, native=False)
+        parsed = usual.read(text, heard, finish_reason or "")
+        if parsed is not None:
+            return parsed
     parser = Parser(
-        tools=tools, dialects=dialects, prefix=prefix, finish_reason=finish_reason, shown=shown, strict=strict,
+        tools=known, dialects=dialects, prefix=prefix, finish_reason=finish_reason, shown=shown, strict=strict,
         doubt=doubt, prompted_dialect=prompted_dialect, confirmed=confirmed,
     )  # fmt: skip
     return fold(parser.whole(text), text)

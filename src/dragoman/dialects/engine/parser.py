@@ -197,6 +197,10 @@ class Parser:
                 self._begins = False
                 yield from beginning(src, self._table, self._names, self._teller, self._trial)
             marker = yield from self._scanner.scan()
+            crowd = self._teller.crowd
+            if crowd.is_over and not self._teller.reasoning:
+                yield from self._rest(crowd.past)
+                return
             if not marker:
                 return
             if self._scanner.table is not self._table and self._scanner.table is self._fenced.table:
@@ -249,10 +253,13 @@ class Parser:
         teller.say(marker[written:])
         return teller.context.quotations if sure else 0
 
-    def _rest(self) -> Need[None]:
-        """Nothing is looked for any more but the end of reasoning: what follows is text, however it may look."""
+    def _rest(self, past: int = 0) -> Need[None]:
+        """Nothing is looked for any more but the end of reasoning: what follows is text, however it may look.
+
+        Of what stands before this place so much was text already.
+        """
         src, teller = self._src, self._teller
-        teller.notice(IssueKind.NOISE, TOO_MANY, "", src.at)
+        teller.notice(IssueKind.NOISE, TOO_MANY, "", src.at - past)
         teller.release_all()
         if teller.reasoning:
             self._scanner.table = bare_table(self._scanner.table)

@@ -8,7 +8,7 @@ however often the scanner is asked.
 from __future__ import annotations
 
 import re
-from functools import cached_property, partial
+from functools import cached_property
 
 from ...lenient.source import Need, Source, Tap
 from ..judge.declared import Declared
@@ -17,14 +17,15 @@ from ..reading.named import PRINT_OPEN, UNDECIDED, begins_word, forms_at, opened
 from .budget import TRIED, Patience
 from .candidates import Trial
 from .emitter import Teller
-from .mark_starts import glued, surely_on_line
+from .mark_starts import FENCE, glued, surely_on_line
 from .markers import Table, narrow_table
 from .nearby import Nearby
-from .passing import SIGN
 from .search import FEW, Lead
 from .stops import Fate
 from .torn import TornMarks
 
+NO_LEADS: dict[tuple[int, bool | None], Lead] = {}
+"""Those of a text that was searched for one table; by tables and the calm of a line, None within one."""
 NOWHERE = Lead(re.compile(r"(?!)"), one=True)
 """Before the first table is known."""
 MANY_FENCES = 64
@@ -48,7 +49,7 @@ class Scanner:
         self._leads_of: Table | None = None
         self._calm = False
         self._fences = 0
-        self._leads: dict[int, tuple[Lead, dict[bool, Lead]]] = {}  # by table
+        self._leads = NO_LEADS
         self._inline = self._at_line = NOWHERE
 
     @cached_property
@@ -76,11 +77,13 @@ class Scanner:
                     continue
             cut, marker = self._next_marker(t)
             if 0 <= end < len(src.buf) and end <= cut:
+                end = end if t is not self.table else cut  # where none stands for all that listens, none is passed by
                 say(src.buf[start:end])
                 src.pos = end
                 continue
             if (
                 src.eof and (self._trial.finish or (not marker and start < len(src.buf)))
+                and not (self._teller.crowd.will(src.buf[start:cut]) and not self._teller.reasoning)
                 and self._torn.ends(t, start, cut, marker)
             ):  # fmt: skip
                 return ""
@@ -138,25 +141,26 @@ class Scanner:
 
     def _take_leads(self, t: Table, calm: bool) -> None:
         """Look for the markers of this table; for no plain fence where the text is all there and no candidate waits."""
-        self._leads_of, self._calm, key = t, calm, id(t)
-        if key not in self._leads:
-            inline = Lead(
-                t.lead, one=True, signs=lambda: t.lead_signs, sure=lambda: t.sure_signs, counts=self._counts_anywhere,
-            )  # fmt: skip
-            self._leads[key] = inline, {}
-        self._inline, lines = self._leads[key]
-        if calm not in lines:
-            lead = t.calm_lead if calm else t.line_lead
-            lines[calm] = Lead(
-                lead, one=False, surely=partial(self._surely, t, calm=calm),
-                counts=self._counts_calm if calm else self._counts,
-            )  # fmt: skip
-        self._at_line = lines[calm]
+        before, was_calm = self._leads_of, self._calm
+        self._leads_of, self._calm = t, calm
+        if before is not None:
+            if not self._leads:
+                self._leads = {}
+            self._leads[id(before), None], self._leads[id(before), was_calm] = self._inline, self._at_line
+        known = self._leads
+        self._inline = (known.get((id(t), None)) if known else None) or Lead(
+            t.lead, one=True, signs=t.all_lead_signs, sure=t.surer_signs, counts=self._counts_anywhere,
+        )  # fmt: skip
+        self._at_line = (known.get((id(t), calm)) if known else None) or Lead(
+            t.calm_lead if calm else t.line_lead, one=False, surely=self._surely,
+            counts=self._counts_calm if calm else self._counts,
+        )  # fmt: skip
 
-    def _surely(self, t: Table, *, calm: bool) -> re.Pattern[str]:
-        """What finds lines of marks, and words that declared names begin with."""
-        lead = t.deep.calm_lead if calm else t.deep.line_lead
-        return surely_on_line(lead, t.first_words, self._names.told_heads)
+    def _surely(self) -> re.Pattern[str]:
+        """What finds lines of marks, and words that declared names begin with, for the table that is looked for."""
+        t = self._leads_of or self.table
+        lead = t.deep.calm_lead if self._calm else t.deep.line_lead
+        return surely_on_line(lead, t.first_words, self._names.told_heads, t.befores, t.line)
 
     def _counts_anywhere(self, buf: str, at: int) -> bool:
         """The same of a place within a line: most that begins like a mark goes on as none."""
@@ -173,17 +177,19 @@ class Scanner:
         t = self.table
         if sign in t.weak and t.marker.alone(buf, at):
             return not self._trial.passes(at)
-        if not sign.isascii() or sign in t.named_signs or buf[at : at + PRINTS_SIZE] == PRINTS:
+        if not sign.isascii() or buf[at : at + PRINTS_SIZE] == PRINTS:
             return True
         if begins_word(self._names, buf, at):
             return True
-        return (sign in t.heads or sign in t.letters) and t.marker.match(buf, at) is not None
+        if (sign in t.heads or sign in t.letters) and t.marker.match(buf, at) is not None:
+            return True
+        return sign in t.named_signs and bool(forms_at(self._names, t.named_first, buf, at, eof=True))
 
     def _counts_calm(self, buf: str, at: int) -> bool:
         """The same where no candidate waits: there a fence that is text need not be read, if many were."""
-        if buf[at : at + 1] == SIGN and self.table.passing.sign:
+        if buf.startswith(FENCE, at) and self.table.passing.sign:
             self._fences += 1
-            if self._fences > MANY_FENCES:
+            if self._fences > MANY_FENCES and self._fences % MANY_FENCES:  # of many in turn, one is told how far we are
                 return self.table.passing.fate(buf, at, self._names.heads) is not Fate.PASSES
         return self._counts(buf, at)
 

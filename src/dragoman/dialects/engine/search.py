@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Mapping
 from functools import lru_cache
+from types import MappingProxyType
 from typing import NamedTuple, TypeAlias
 
 from ...lenient.source import Source
@@ -18,8 +19,8 @@ ASKED = 32
 """So many places are asked whether they count before one is told all the same: what stands before it may take all."""
 MARGIN = 420
 """So much text tells of any place before it, unless it is words of a printed call."""
-VAIN = 500
-"""Of so many places that begin as marks do none was one: they are told apart by more of their signs then."""
+VAIN, MANY_VAIN = 500, 5000
+"""Of so many places that begin as marks do none was one: they are told apart by more of their signs then, or by all."""
 LONG = 1200
 """Where less text is left, one pattern finds all sooner than one for each sign."""
 
@@ -44,7 +45,7 @@ class Lead:
 
     A character class counts where it begins, a line's beginning where it ends.  `signs` find all that it finds, and
     perhaps more: each is one literal, which `re` looks for at ten times the speed of a choice.  They are made when a
-    long text asks for them.  `sure` find less of that, and `surely` less than the pattern, where much was in vain.
+    long text asks for them.  `sure` find less of that, by how much was in vain, and `surely` less than the pattern.
     Where all is there that tells of a place, only those are told that `counts`, and of those by one pattern only lines'
     beginnings.
     """
@@ -52,8 +53,9 @@ class Lead:
     __slots__ = ("_counts", "_found", "_one", "_pattern", "_places", "_searched", "_signs", "_sure", "_surely", "_vain")
 
     def __init__(
-        self, pattern: re.Pattern[str], *, one: bool, signs: Signs | None = None, sure: Signs | None = None,
-        surely: Callable[[], re.Pattern[str]] | None = None, counts: Counts | None = None,
+        self, pattern: re.Pattern[str], *, one: bool, signs: Signs | None = None,
+        sure: Mapping[int, Signs] = MappingProxyType({}), surely: Callable[[], re.Pattern[str]] | None = None,
+        counts: Counts | None = None,
     ) -> None:  # fmt: skip
         self._pattern, self._one, self._signs, self._counts = pattern, one, signs, counts
         self._sure, self._surely, self._vain = sure, surely, 0
@@ -131,10 +133,10 @@ class Lead:
                 if not left or counts is None or counts(buf, first):
                     self._found = base + first
                     return first
-                self._vain += 1
-                if self._vain == VAIN and self._sure is not None:
-                    self._signs, self._places = self._sure, []
-                    return self._by_signs(self._sure(), src, first + 1, size)
+            self._vain += 1
+            if self._vain in self._sure:
+                self._signs, self._places = self._sure[self._vain], []
+                return self._by_signs(self._signs(), src, first + 1, size)
             start = first + 1
 
     def _begin(self, signs: tuple[Anchored, ...], src: Source) -> list[tuple[int, bool]]:
@@ -169,7 +171,7 @@ def _word_before(buf: str, at: int) -> int:
     return at
 
 
-RARE = "<[:{>'"
+RARE = "<[:{>='"
 """Signs that may stand for a mark they are part of, the rarest in prose first."""
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Any
 
 from ...lenient.reader import Broken, Cut
@@ -37,7 +37,22 @@ BROKEN = 60_000
 
 def reads(tools: Declared | None) -> Read:
     """Reads texts for calls of these tools."""
-    return partial(_read, judge=Judge(tools))
+    return _Reads(tools).read
+
+
+class _Reads:
+    """Reads by a judge that is made for the first text that is read: hardly any is."""
+
+    __slots__ = ("_judge", "_tools")
+
+    def __init__(self, tools: Declared | None) -> None:
+        self._tools = tools
+        self._judge: Judge | None = None
+
+    def read(self, text: str, sought: Sought, left: int) -> Reading:
+        """A call in `text`."""
+        self._judge = judge = self._judge or Judge(self._tools)
+        return _read(text, sought, left, judge)
 
 
 @lru_cache(maxsize=1)

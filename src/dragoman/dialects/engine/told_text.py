@@ -13,6 +13,7 @@ from ...events import Event, IssueReported, ReasoningDelta, TextDelta
 from ...types import Issue, IssueKind
 from ..judge import hints
 from ..judge.quotation import Context
+from .crowd import Crowd
 from .pending import Awaits, Pending
 from .visible import MOST_VISIBLE, VisibleText
 
@@ -27,13 +28,14 @@ class ToldText:
 
     __slots__ = (
         "_fresh", "_in_queue", "_prose_since_call", "_reasoning_tail", "_scanned_queue", "_scanned_to", "_since_left",
-        "_ticks", "_unclosed", "_visible", "context", "out", "queue", "reasoning", "results", "seen_call",
+        "_ticks", "_unclosed", "_visible", "context", "crowd", "out", "queue", "reasoning", "results", "seen_call",
     )  # fmt: skip
 
     context: Context
 
     def __init__(self) -> None:
         self.context = Context()
+        self.crowd = Crowd()
         self.out: list[Event] = []
         self.queue: list[Event | Pending] = []
         self._scanned_queue: list[Event | Pending] = []
@@ -95,6 +97,7 @@ class ToldText:
         if self.reasoning:
             self._thought(text)
         else:
+            self.crowd.add(text)
             self._shown(text)
 
     def tell(self, text: str) -> None:

@@ -41,7 +41,11 @@ class Waiting(ToldText):
 
     def say(self, text: str) -> None:
         """Visible text, or reasoning while it is open."""
-        if not text or (self.queue and not self._resume(text)):
+        if not text:
+            return
+        if not self.reasoning:
+            self.crowd.add(text)
+        if self.queue and not self._resume(text):
             return
         if self.reasoning:
             self._think(text)

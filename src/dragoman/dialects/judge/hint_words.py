@@ -75,6 +75,9 @@ OTHERS = _any(
 """What speaks of something else than the call."""
 CONDITION = _any(
     r"\b(?:if|once|when|unless|until|after|before|provided|in case)\s+(?:you|the user|approved|confirmed)\b",
+    r"\b(?:only (?:to be |be )?(?:run|executed?|sen[dt]|called|made|done|carried out)|"
+    r"(?:to be|be) (?:run|executed|sent|called|made|done|carried out) only) (?:(?:this|that|it) )?"
+    r"(?:if|once|after|when|until)\b",
     r"\byou\s+(?:would|could|can|should|might|may|must|need to|have to|send|write)\b|\bshould you\b|\bwere (?:i|"
     r"we) to\b|"
     r"\b(?:would|could|might) (?!not\b|like\b|love\b|help\b)(?:\w+ )?(?:be|look|write|send|call|run|use|make|say|"
@@ -114,6 +117,7 @@ EXAMPLE = _any(
 PAST = _any(
     r"\b(?:yesterday|ago|earlier|previously|last (?:week|month|time|year|night)|gestern|vorhin|hier soir|ayer|"
     r"ontem|ieri)\b",
+    r"\b(?:to|in) recap\b|\bI(?:['’]ve| have) just (?:made|run|sent|called|executed)\b",
     r"\bI (?:already |just )?(?:ran|sent|called|executed|made|used|did)\b",
     r"\b(?:agent|assistant|colleague|predecessor|some(?:one|body)|attacker) (?:has |had )?(?:wrote|written|sent|"
     r"ran|typed|issued|"
@@ -123,7 +127,10 @@ PAST = _any(
 """What was done before."""
 QUESTION = _any(
     r"\b(?:shall|should|may|can|could) I\b[^.!\n]*\?|\b(?:do|would) you (?:\w+ )?(?:want|like) me to\b|"
-    r"\bok(?:ay)?\?|\bis that (?:ok|right|fine)\b",
+    r"\bok(?:ay)?\?|\bis that (?:ok|right|fine)\b|"
+    r"\bis (?:it|this) (?:all ?right|alright|ok(?:ay)?|fine|acceptable) (?:if|to|that)\b|"
+    r"\b(?:ist|wäre) (?:es|das) (?:in ordnung|ok(?:ay)?|recht)\b|\best-ce que (?:je|ça|c['’]est)\b[^.!\n]*\?|"
+    r"\b(?:te|le|les) parece (?:bien|si)\b|\bestá bien (?:si|que)\b|\btudo bem se\b|\bva bene se\b",
     r"\b(?:soll ich|darf ich|puis-je|dois-je|quieres que|puedo|posso|devo|zal ik|ska jag)\b[^.!\n]*\?",
     r"要我|需要我|我可以.*[吗嗎]|しますか|でしょうか|할까요|هل |क्या मैं",
 )

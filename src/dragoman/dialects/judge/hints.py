@@ -112,6 +112,18 @@ BOXED = late(r"(?:\A|\n)(?:[^\n]*(?:```|~~~)[ \t]*|[ \t]*>[^\n]*|[ \t]*\|[^\n]*|
 """A text that ends in what quotes."""
 
 
+MIDLINE_FENCE = late(r"\S[^\n]*(?:`{3}|~{3})[\w-]*[ \t]*\r?\n\s*\Z")
+"""A fence that opens behind words on its line: what stands in it is no plain object, as a habit may be of those."""
+
+
+def opens_midline(text: str) -> bool:
+    """Does `text` end in a fence that opens behind words on its line?  Only its last line with words may hold one."""
+    if "```" not in text and "~~~" not in text:
+        return False
+    begin = text.rfind("\n", 0, len(text.rstrip())) + 1
+    return MIDLINE_FENCE.search(text, begin) is not None
+
+
 def before(text: str, *, inline: bool, after_call: bool = False) -> tuple[str, ...]:
     """What the last sentence before a call says against it.
 

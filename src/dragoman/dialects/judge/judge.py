@@ -67,6 +67,10 @@ class Judge:
     confirmed (`evidence.habit_of`); `watches_copies` says that the model was shown what a call could be copied from.
     """
 
+    __slots__ = (
+        "_asked", "_folded", "_shown", "asked_by_name", "declared", "doubt", "habits", "native", "protocol", "strict",
+        "tools", "watches_copies",
+    )  # fmt: skip
     asked_by_name: bool
     protocol: bool
     strict: bool

@@ -104,10 +104,11 @@ class Paragraphs:
         self._line = self._mark = -1
         self._marks = {sign: -1 if sign in text else len(text) for sign in MARKS}
 
-    def passable(self, pos: int) -> Passed | None:
+    def passable(self, pos: int, until: int) -> Passed | None:
         """What may be passed over from the line's beginning `pos` on; None: neither a blank line nor a fence comes.
 
-        It ends at a blank line, or behind a fenced block before which nothing can be open that was not at `pos`.
+        It ends at a blank line, or behind a fenced block before which nothing can be open that was not at `pos`; what
+        stands at `until` matters, unless it is in such a block.
         """
         text, last = self._text, self._last
         if pos >= max(last, self._fences):
@@ -117,6 +118,7 @@ class Paragraphs:
         end, kept, passed, size = pos, 0, 0, len(text)
         while True:
             stop = self._line if at <= self._line <= self._mark else self._stop(at)
+            stop = until if until < stop else stop
             cut = last if start < last <= stop else text.rfind("\n\n", start, stop) + 1
             if cut > start:
                 prose.append((start, cut))
@@ -130,6 +132,9 @@ class Paragraphs:
             at, start, fences = after, after, fences + 1
             if calm:
                 end, kept, passed = after, len(prose), fences
+            if after > until:
+                stop = after  # it stood in the block
+                break
         return Passed(end, Prose(text, tuple(prose[:kept])), passed, max(stop, pos) + 1)
 
     def _stop(self, at: int) -> int:

@@ -65,9 +65,9 @@ class Context:
     """A running reading of visible text; `any` says that there has been any visible character."""
 
     __slots__ = (
-        "_any", "_blank", "_depth", "_element", "_fence", "_fence_line", "_head", "_indent", "_indented", "_known",
-        "_last", "_lines", "_marks", "_may_answer", "_new", "_outer", "_quotations", "_quote", "_run", "_size",
-        "_spans", "_stands", "_string", "_tail", "_words", "any",
+        "_any", "_blank", "_cut", "_depth", "_element", "_fence", "_fence_line", "_head", "_indent", "_indented",
+        "_known", "_last", "_lines", "_marks", "_may_answer", "_new", "_outer", "_quotations", "_quote", "_run",
+        "_size", "_spans", "_stands", "_string", "_tail", "_words", "any",
     )  # fmt: skip
 
     any: bool
@@ -75,6 +75,7 @@ class Context:
     def __init__(self) -> None:
         self._new: list[str] = []
         self._size = 0
+        self._cut = False         # a call was taken out behind all of that
         self._fence = ""          # the run that opened the fence we are in
         self._fence_line = ""     # a fence run on this line whose line is not over: "open" or "close"
         self._run = ""            # that run
@@ -102,6 +103,8 @@ class Context:
 
     def add(self, text: str) -> None:
         """More visible text."""
+        if self._cut:
+            self._interrupted()
         self._stands = None
         self.any = self.any or not text.isspace()
         self._new.append(text)
@@ -115,6 +118,8 @@ class Context:
         if "```" not in text:
             self.add(text)
             return
+        if self._cut:
+            self._interrupted()
         self._read(final=True)
         is_open = self._fence or self._fence_line
         self.add(text)
@@ -124,17 +129,31 @@ class Context:
 
     def forget(self) -> None:
         """Keep nothing of the text but what it leaves behind."""
+        if self._cut:
+            self._interrupted()
         self._read(final=False)
 
     def interrupt(self) -> None:
-        """A call was taken out of the text here: what follows does not stand first on a line."""
+        """A call was taken out of the text here: what follows does not stand first on a line.
+
+        Behind most calls nothing follows, so that what stands before them need not be read for it.
+        """
+        if self._cut:
+            self._interrupted()
+        self._stands, self._cut = None, True
+
+    def _interrupted(self) -> None:
+        """Something follows where a call was taken out, or is asked of that place."""
+        self._cut = False
         self._read(final=True)
-        self._stands, self._blank, self._last, self._may_answer = None, False, "\0", False
+        self._blank, self._last, self._may_answer = False, "\0", False
         self._head = (self._head + "\0")[:HEAD]
 
     @property
     def line_blank(self) -> bool:
         """Is the present line blank so far?"""
+        if self._cut:
+            return False
         for piece in reversed(self._new):
             cut = piece.rfind("\n")
             rest = piece[cut + 1 :]
@@ -185,6 +204,8 @@ class Context:
         """How the present place stands."""
         if not self.any:
             return LIVE  # nothing is open where nothing was said
+        if self._cut:
+            self._interrupted()
         if self._stands is None:
             self._read(final=True)
             self._stands = self._look()
@@ -244,6 +265,7 @@ class Context:
 
     def _read_marks(self, text: str) -> None:
         pos, size, paragraphs = 1, len(text), None
+        until, awaited = size, ""
         retry = size if self._depth or size <= FEW else 1
         signs, ask, wait = 0, SLOW, SLOW
         while pos < size:
@@ -256,7 +278,10 @@ class Context:
                     continue
             if pos >= retry and self._blank and text[pos - 1] == "\n" and not self._goes_on():
                 paragraphs = paragraphs or Paragraphs(text)
-                passed = paragraphs.passable(pos)
+                closer = self._element[1] if self._element else ""
+                if closer != awaited or until < pos:
+                    until, awaited = _found_from(closer, text, pos), closer
+                passed = paragraphs.passable(pos, until)
                 if passed is None:
                     retry = size
                 else:
@@ -311,12 +336,12 @@ class Context:
         return max(pos, found.start() if found is not None else text.rfind("\n", pos))
 
     def _goes_on(self) -> bool:
-        """Is something open that a paragraph's end does not end?"""
-        return bool(self._fence or self._fence_line or self._element or self._lines.goes_on)
+        """Is something open that a paragraph's end does not end, and that has no closer which could be looked for?"""
+        return bool(self._fence or self._fence_line or self._lines.goes_on)
 
     def _is_bare(self) -> bool:
         """Is nothing open that a line could close?"""
-        return not (self._spans or self._marks or self._goes_on())
+        return not (self._spans or self._marks or self._element or self._goes_on())
 
     def _pass_flat(self, text: str, pos: int) -> int:
         """Leave whole lines unread of which each leaves nothing open; returns where they end."""
@@ -335,7 +360,7 @@ class Context:
             return pos
         if passed.fences or not passed.prose.is_blank():
             self._any = self.any = True
-        if passed.prose.is_parted():
+        if passed.fences or passed.prose.is_parted():
             self._spans, self._marks, self._outer = [], "", ([], "")
         self._quotations += passed.fences
         self._blank, self._quote, self._indented, self._indent = True, False, False, 0
@@ -438,14 +463,21 @@ class Context:
             start = text.rfind("\n", 1, at) + 1
             head = text[start : min(at, start + HEAD)] if start else (self._head + text[1:at])[:HEAD]
             self._lines.end(head, self._indent, code=self._indented and not self._blank)
+        opens = self._fence_line == "open"
         if self._fence_line:
-            self._fence = self._run if self._fence_line == "open" else ""
+            self._fence = self._run if opens else ""
         self._fence_line = ""
-        if self._blank:
+        if self._blank or opens:  # a fence ends a paragraph as a blank line does
             self._spans, self._marks, self._outer = [], "", ([], "")
         if self._element and self._element[0] is Quote.LATEX and not self._element[1].startswith(END):
             self._element = None
         self._blank, self._indent, self._quote, self._indented = True, 0, False, False
+
+
+def _found_from(closer: str, text: str, pos: int) -> int:
+    """Where what closes an element stands next, from `pos` on; the text's end where it does not, or none is open."""
+    found = re.compile(closer, re.IGNORECASE).search(text, pos) if closer else None
+    return len(text) if found is None else found.start()
 
 
 def _over_values(text: str, pos: int, depth: int) -> tuple[int, int]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection
-from functools import lru_cache
 
 from ...late import late
 from ...lenient.reader import Broken, Cut
@@ -18,8 +17,8 @@ from ..judge.candidate import Draft
 from ..spec import TaggedArgs, Typing
 from .arguments import Outdent, RawArguments, Trim, Unescape, declared_key, unescaped
 from .call import MAX_NAME, Attempt, Mismatch
-from .compiled import Row
 from .nesting import NAME_OVER, OPENING_TAG, until_over
+from .passed_marks import false_closers, no_own, no_tags, own_stops, past_nested, past_own
 from .raw_values import RawValue, Role, Seen
 from .strays import CallMarks
 from .swallowed import Swallowed
@@ -273,55 +272,6 @@ class _Tags:
         return False
 
 
-BLANKS = r" \t\r\n\f\v\u00a0\ufeff"
-"""What `Source.glance` passes over."""
-
-
-@lru_cache(maxsize=256)
-def _false_closers(marks: tuple[str, ...], own: tuple[str, ...], after: tuple[str, ...]) -> re.Pattern[str] | None:
-    """Text with closers in it behind each of which a sign stands that begins none of the marks `after` it."""
-    closers = [mark for mark in own if mark in marks and not any(m != mark and m.startswith(mark) for m in marks)]
-    if not closers or not after or not all(after):
-        return None
-    begins = re.escape("".join(sorted({case(mark[0]) for mark in marks if mark for case in (str.lower, str.upper)})))
-    follows = re.escape("".join(sorted({case(mark[0]) for mark in after for case in (str.lower, str.upper)})))
-    closer = "|".join(map(re.escape, sorted(closers, key=len, reverse=True)))
-    return re.compile(rf"(?:[^{begins}]*+(?:{closer})[{BLANKS}]*+[^{BLANKS}{begins}{follows}])++")
-
-
-@lru_cache(maxsize=256)
-def _no_tags(row: Row) -> re.Pattern[str] | None:
-    """Text with the beginnings of tags in it that are none, and no other mark of a value of this row."""
-    nesting, marks = row.nesting, [mark for mark in row.value_marks if mark]
-    certain = (*nesting.closes, *row.key_open)
-    begun = [mark for mark in marks if nesting.opens.get(mark) == mark[1:] and mark not in certain]
-    if not begun:
-        return None
-    others = _either([mark for mark in marks if mark not in begun])
-    no_tag = rf"(?!{others}){_either(begun)}(?=[^ \t=>]|[^<>]*+<)"
-    return _run(marks, rf"(?:(?!{_either(marks)})(?s:.)|{no_tag})")
-
-
-@lru_cache(maxsize=256)
-def _no_own(row: Row) -> re.Pattern[str] | None:
-    """Text in which no mark of an argument of this row stands."""
-    nesting = row.nesting
-    kinds = {mark: nesting.closes.get(mark) or nesting.kind_of(mark) for mark in row.value_marks if mark}
-    mine = [mark for mark, kind in kinds.items() if mark in row.key_open or kind in nesting.values]
-    return _run(mine, rf"(?!{_either(mine)})(?s:.)") if mine else None
-
-
-def _run(marks: list[str], passed: str) -> re.Pattern[str]:
-    """Text without the first signs of `marks`, and with what of them is `passed`; only where all of a mark has come."""
-    signs, longest = re.escape("".join(sorted({mark[0] for mark in marks}))), max(map(len, marks))
-    return re.compile(rf"(?:[^{signs}]*+(?=[{signs}](?s:.{{{longest}}})){passed})++")
-
-
-def _either(marks: list[str]) -> str:
-    """A pattern for the longest of the marks that stands at a place."""
-    return f"(?>{'|'.join(map(re.escape, sorted(marks, key=len, reverse=True)))})" if marks else "(?!)"
-
-
 class _ValueMarks:
     """What the marks inside one value are.  `values` are the kinds that are nothing but arguments."""
 
@@ -337,18 +287,21 @@ class _ValueMarks:
         self.marks = (*row.value_marks, self.opener, self.closer) if self.closer else row.value_marks
         own = tuple(mark for mark, kind in self.nesting.closes.items() if kind in self.nesting.values)
         self.nothing: re.Pattern[str] | None = None
-        self.false = _false_closers(self.marks, own, row.after_value)
+        self.false = false_closers(self.marks, own, row.after_value)
 
     def past(self, text: str, pos: int, limit: int, depth: dict[str, int], *, known: bool, nests: bool = False) -> int:
-        pattern = _no_own(self.a.row) if known else _no_tags(self.a.row)
+        if known:
+            own = own_stops(self.a.row, self.key).search(text, pos, limit) if self.closer else None
+            end = limit if own is None else own.start()
+            pos = past_nested(self.a.row, text, pos, end, depth, nests=nests, whole=own is not None)
+            if own is None or pos < end:
+                return pos
+        pattern = no_own(self.a.row) if known else no_tags(self.a.row)
         run = pattern.match(text, pos, limit) if pattern is not None else None
         if run is None:
             return pos
         end = run.end()
-        for mark in filter(None, (self.opener, self.closer)):
-            at = text.find(mark, pos, end + len(mark) - 1)
-            end = at if at >= 0 else end
-        return end
+        return past_own(self.key, text, pos, end, depth) if self.closer else end
 
     def look(self, mark: str, balances: Callable[[str], bool]) -> Need[Seen]:
         """What the mark that stands here is."""

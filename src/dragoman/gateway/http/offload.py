@@ -52,6 +52,8 @@ class Steps:
     went out piece by piece.
     """
 
+    __slots__ = ("_begun", "_flowing", "_size")
+
     def __init__(self, size: int) -> None:
         """`size`: bytes of the request."""
         self._size = self._begun = size

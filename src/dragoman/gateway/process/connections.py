@@ -35,6 +35,8 @@ SECRET = frozenset({b"authorization", b"api-key", b"cookie", b"proxy-authorizati
 ACTS = frozenset({b"expect"})
 """Headers that uvicorn has to see itself."""
 
+NO_HEADERS: Any = ()
+
 _Base: Any = AutoHTTPProtocol
 _KNOWN: dict[tuple[bytes, bytes], tuple[bytes, bytes]] = {}
 _ASGI: dict[str, dict[str, str]] = {}
@@ -127,11 +129,19 @@ class Connection(_Base):  # type: ignore[misc]
             gone()
 
     def on_gone(self, call: Callable[[], object]) -> None:
-        """`call` once the client goes away."""
+        """`call` once the client goes away.
+
+        Who asks serves for a while, and has read the head: it is let go of, keys and all.
+        """
         if self._lost:
             self.loop.call_soon(call)
-        else:
-            self._gone = call
+            return
+        self._gone = call
+        if self.cycle is not None and not self.pipeline:  # else the last head that came is another's
+            scope = self.cycle.scope
+            if scope["headers"] is self.headers:  # type: ignore[has-type]  # else the next head has begun
+                self.headers = NO_HEADERS  # type: ignore[misc]  # until the next begins
+            scope["headers"] = NO_HEADERS
 
     def not_on_gone(self, call: Callable[[], object]) -> None:
         """No more: the next request may have asked for its own meanwhile."""

@@ -15,13 +15,17 @@ from .exchange_record import ExchangeRecord
 def with_chunk_times(perform: PerformAsync, record: ExchangeRecord) -> PerformAsync:
     """`perform`, writing into the attempt under way when it was sent and when something of its answer came."""
 
+    arrivals: list[float] = []
+
     async def performed(effect: Effect) -> Any:
+        nonlocal arrivals
         attempt = record.attempts[-1] if record.attempts else None
         if attempt is not None and type(effect) is Open:
-            attempt.sent, attempt.arrivals = record.clock(), []
+            arrivals = []
+            attempt.sent, attempt.arrivals = record.clock(), arrivals
         result = await perform(effect)
         if attempt is not None and type(effect) is Read and result:
-            attempt.arrivals.append(record.clock())
+            arrivals.append(record.clock())
         return result
 
     return performed

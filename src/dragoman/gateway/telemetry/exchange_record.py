@@ -11,7 +11,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from itertools import product
 from typing import Any, Protocol
 
@@ -64,7 +63,7 @@ class UpstreamAttempt:
     failure: ProviderError | None = None
     note: Any = None
     sent: float = 0.0
-    arrivals: list[float] = field(default_factory=list)
+    arrivals: Sequence[float] = ()
     operation: str = "chat"
     besides: str = ""
 
@@ -135,7 +134,7 @@ class ExchangeRecord:
     asked: Request | None = None
     conversation: str = ""
     attempts: list[UpstreamAttempt] = field(default_factory=list)
-    server_tools: list[tuple[tuple[ToolCall, ToolResult], ...]] = field(default_factory=list)
+    server_tools: Sequence[tuple[tuple[ToolCall, ToolResult], ...]] = ()
     response: Response | None = None
     error: Exception | None = None
     status: int = 0
@@ -149,6 +148,8 @@ class ExchangeRecord:
     note: Any = None
     _session: Session | None = None
     _listening: Mapping[str, Sequence[Callable[..., object]]] | None = None
+    _chain: Callable[[Request, Note, Answered], Machine[Response]] | None = None  # which is asked
+    _answered: int = 0  # how many of its attempts were
 
     # ── what is known of it ──────────────────────────────────────────────────
 
@@ -218,6 +219,7 @@ class ExchangeRecord:
         """The exchange is over."""
         if self.attempts:
             self._end(self.attempts[-1])
+        self._chain = None  # who keeps the record need not keep this
         self.ended = self.clock()
         self._notify("exchange_ended")
 
@@ -237,7 +239,7 @@ class ExchangeRecord:
         """Write down what a step says of server tools; gives the steps that are not about them."""
         match step:
             case ServerToolsRan():
-                self.server_tools.append(step.results)
+                self.server_tools = [*self.server_tools, step.results]
             case ToolStarted():
                 self._notify("tool_began", step.call)
             case ToolEnded():
@@ -253,20 +255,16 @@ class ExchangeRecord:
 
         What failed and is asked again counts as no answer that was wrong.
         """
-        count = 0
+        self._chain = ask
+        return self._ask
 
-        def answered(_: object, response: Response) -> None:
-            nonlocal count
-            count += 1
-            self._end(self.attempts[-1], response)
+    def _ask(self, request: Request) -> Machine[Response]:
+        noted = _Noted(self, request, self._answered - len(self.server_tools))
+        assert self._chain is not None  # it was given with this
+        return self._chain(request, noted.note, noted.answered)
 
-        def asked(request: Request) -> Machine[Response]:
-            return ask(request, partial(self._note_step, request, count - len(self.server_tools)), answered)
-
-        return asked
-
-    def _note_step(self, request: Request, reask: int, step: Any) -> bool:
-        """Write down a step of a chain that is about attempts; False for any other."""
+    def note_step(self, request: Request, reask: int, step: Any) -> bool:
+        """Write down a step of a chain that is about attempts at `request`; False for any other."""
         if isinstance(step, RouteAsked):
             self._begin(UpstreamAttempt(step.place, request, step.attempt, reask))
         elif isinstance(step, RouteFailed):
@@ -301,3 +299,22 @@ class ExchangeRecord:
             return
         attempt.ended, attempt.response, attempt.failure = self.clock(), response, failure
         self._notify("attempt_ended", attempt)
+
+
+class _Noted:
+    """The steps of one request to a chain, the `reask`-th of what is asked again."""
+
+    __slots__ = ("_reask", "_record", "_request")
+
+    def __init__(self, record: ExchangeRecord, request: Request, reask: int) -> None:
+        self._record, self._request, self._reask = record, request, reask
+
+    def note(self, step: Any) -> bool:
+        """One of them."""
+        return self._record.note_step(self._request, self._reask, step)
+
+    def answered(self, _: object, response: Response) -> None:
+        """Somebody answered."""
+        record = self._record
+        record._answered += 1
+        record._end(record.attempts[-1], response)

@@ -1,0 +1,291 @@
+"""Messages that end in a call of which nothing is to be said: reasoning perhaps, text perhaps, and the call.
+
+Most messages with a call are such, and a parser takes three hundred steps to find that it did not have to wait for,
+mend or doubt anything.  Here the lines before the call are passed in one look (`forward.py`), it is read by the readers
+of its notation, and judged by the same evidence and rules.  Knows what listens; reads no notation itself.
+
+Contract: `read` gives exactly what the parser makes of the same text, folded, or None; many a text is not read here of
+which that would come to the same.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import NamedTuple
+
+from ...late import late
+from ...lenient.reader import Broken, Cut
+from ...lenient.source import Source
+from ...types import Part, Reasoning, Stop, Text, Tier, ToolCall
+from ..judge import hints
+from ..judge.candidate import Draft
+from ..judge.evidence import Evidence, Mark, Place, habit_of, mark_of
+from ..judge.quotation import KEPT
+from ..judge.rules import Decision, decide
+from ..reading.call import Attempt, Mismatch
+from ..reading.compiled import Row
+from ..reading.named import begins_word, forms_at
+from ..reading.strays import Strays
+from ..reading.table import CLEAN, READERS
+from .beginning import may_open
+from .crowd import SIGNS, Crowd
+from .listening import Listening
+from .lookahead import unlike_all, untried
+from .overlooked import overlooked
+from .parsed import Parsed
+from .visible import BLOCK
+
+BLANKS, INDENT, FENCED = re.compile(r"\s*+"), re.compile(r"[ \t\r\n]*+"), late("```|~~~")
+VALUES = "{["
+"""What a message begins with that is a JSON value: in a string of it whatever stands is quoted."""
+VALUE_ENDS = ("}", "]", ")")
+LAST = 200
+"""So much of a text's end tells how it ends."""
+LONGEST = 16_000
+"""So much is read by readers that may find much to mend, which the parser would have to read once more."""
+MOST = 64
+"""So many groups of calls are read one behind the other."""
+
+
+class Before(NamedTuple):
+    """What stands before the call: reasoning (None: none), and where the visible text begins."""
+
+    reasoning: str | None
+    start: int
+
+
+class Group(NamedTuple):
+    """Calls that were read as one, the row they are of, where they end, and where the blanks behind them do."""
+
+    drafts: list[Draft]
+    row: Row
+    end: int
+    behind: int
+
+
+def read(text: str, heard: Listening, finish: str) -> Parsed | None:
+    """What the parser makes of `text`; None where only it can tell."""
+    judge = heard.judge
+    if judge.tools is None or judge.strict or judge.watches_copies or judge.habits or judge.native:
+        return None
+    if not heard.names.some or finish == Stop.LENGTH or len(text) > BLOCK:
+        return None
+    before = _reasoning(text, heard)
+    if before is None:
+        return None
+    at = _call(text, before.start, heard)
+    groups = _groups(text, at, heard, alone=not text[before.start : at].strip()) if at >= 0 else None
+    if groups is None:
+        return None
+    prose = text[before.start : at]
+    if _says_against(groups[0].row, prose) or _overlooks(prose, heard):
+        return None
+    if len(prose) > SIGNS and Crowd().will(prose):
+        return None
+    return _message(text, before, prose, groups, heard)
+
+
+# ── where the call stands ────────────────────────────────────────────────────
+
+
+def _reasoning(text: str, heard: Listening) -> Before | None:
+    """The block of reasoning that the message begins with, if one does; None where that is not plain to see."""
+    table, at = heard.table, INDENT.match(text).end()  # type: ignore[union-attr]
+    first = text[at : at + 1]
+    if not ("!" <= first <= "~" or first.isalpha()) or first in table.begun_signs:
+        return None
+    found = table.marker.match(text, at) if first in table.heads else None
+    closers = table.think.get(found.group().casefold()) if found is not None else None
+    if found is None or closers is None:
+        return Before(None, 0)
+    start = found.end()
+    end = text.find(closers[0], start)
+    thought = text[start:end]
+    if at or end < 0 or begins_word(heard.names, text, 1) or thought[-1:] == "`" or FENCED.search(thought):
+        return None
+    return Before(thought, end + len(closers[0])) if table.forward.is_clear(text, start, end, heard.names) else None
+
+
+def _call(text: str, start: int, heard: Listening) -> int:
+    """The beginning of the line that a call begins, with nothing that counts before it; -1 where that is not plain."""
+    table, names, at = heard.table, heard.names, INDENT.match(text, start).end()  # type: ignore[union-attr]
+    if at == len(text):
+        return -1
+    if text[at] in table.heads and (at == start or text[at - 1] == "\n"):
+        found = table.marker.match(text, at)
+        if found is not None and table.opens_calls(found.group()):
+            return at
+    if text[at] in VALUES or (table.opens and may_open(table, names, text[at]) and _opens(text, at, heard)):
+        return -1
+    return table.forward.to(text, start, names)
+
+
+def _opens(text: str, at: int, heard: Listening) -> bool:
+    """May a message be nothing but calls that begins with what stands here?"""
+    table, names = heard.table, heard.names
+    if text.startswith(table.opening_marks, at) or begins_word(names, text, at):
+        return True
+    return bool(forms_at(names, tuple(table.opening_forms), text, at, eof=True))
+
+
+def _rows(text: str, at: int, heard: Listening) -> tuple[Row, ...]:
+    """The rows that a call which stands here may be of; none where the mark proves little, or a tool's name is one."""
+    table = heard.table
+    found = table.marker.match(text, at)
+    rows = table.rows.get(found.group().casefold(), ()) if found is not None else ()
+    if not rows or not rows[0].strong or forms_at(heard.names, table.named_first, text, at, eof=True):
+        return ()
+    looks = unlike_all(rows)
+    return () if looks and all(look(text, at) for look in looks) else rows
+
+
+# ── the calls ────────────────────────────────────────────────────────────────
+
+
+def _groups(text: str, at: int, heard: Listening, *, alone: bool) -> list[Group] | None:
+    """The calls that stand here, with which the text ends; None where anything else stands among or behind them."""
+    groups: list[Group] = []
+    while len(groups) < MOST:
+        found = _read(text, at, heard, alone=alone)
+        if found is None or not all(_is_usual(draft, heard) for draft in found.drafts):
+            return None
+        groups.append(found)
+        if found.behind == len(text):
+            return groups
+        at = found.behind
+        if "\n" not in text[found.end : at]:
+            return None
+    return None
+
+
+def _read(text: str, at: int, heard: Listening, *, alone: bool) -> Group | None:
+    """The calls that stand here, of the first row that may have been meant; None where that one broke."""
+    src = Source()
+    src.feed(text)
+    src.eof = True
+    last = text[-LAST:].rstrip()
+    for row in _rows(text, at, heard):
+        other = untried(row)
+        if other is not None and other(text, at):
+            continue
+        src.pos = at
+        attempt = Attempt(src, row, heard.judge, _ignore, READERS)
+        attempt.strays, attempt.alone = Strays(_never), alone
+        try:
+            read = row.strong and _is_closed(row, last) and _is_whole(attempt)
+        except Mismatch:
+            if attempt.drafts:
+                return None
+            continue
+        except (Broken, Cut):
+            return None
+        drafts = attempt.drafts if read and not attempt.hints else []
+        if not drafts or len(drafts) < len(attempt.items):
+            return None
+        return Group(drafts, row, src.pos, BLANKS.match(text, src.pos).end())  # type: ignore[union-attr]
+    return None
+
+
+def _is_closed(row: Row, last: str) -> bool:
+    """Does a text with this end end as a call of this row does, or its arguments?  What was cut is not read twice."""
+    return last.endswith(VALUE_ENDS) or last.endswith(row.section_close or row.call_close or row.body_close)
+
+
+def _is_whole(attempt: Attempt) -> bool:
+    """Is what stands here read, and nothing waited for?  Raises what the row's reader does."""
+    clean, src = CLEAN.get(type(attempt.row.dialect.args)), attempt.src
+    if clean is not None and clean(attempt):
+        return True
+    return len(src.buf) - src.pos <= LONGEST and next(attempt.run(), attempt) is attempt
+
+
+def _is_usual(draft: Draft, heard: Listening) -> bool:
+    """Does the call run, with nothing to be said of it?"""
+    heard.judge.settle(draft)
+    return draft.done and draft.refusal is None and not (draft.edits or draft.data)
+
+
+def _ignore(_: object) -> None:
+    return None
+
+
+def _never() -> bool:
+    return False
+
+
+# ── the message ──────────────────────────────────────────────────────────────
+
+
+def _message(text: str, before: Before, prose: str, groups: list[Group], heard: Listening) -> Parsed | None:
+    """The message of this text before these calls."""
+    parts: list[Part] = [Reasoning(before.reasoning)] if before.reasoning else []
+    calls: list[ToolCall] = []
+    said = prose
+    blank, midline = not prose or prose.isspace(), hints.opens_midline(prose[-hints.REACH :])
+    if prose:
+        parts.append(Text(prose))
+    for drafts, row, end, behind in groups:
+        ends = behind == len(text)
+        place = Place.AMONG if not blank else Place.ALONE if ends else Place.FIRST
+        decision = _decision(row, place, heard, midline=midline and not calls, ends=ends)
+        made = _calls(drafts, decision, calls)
+        calls += made
+        parts += made
+        if end < behind:
+            said += text[end:behind]
+            parts.append(Text(text[end:behind]))
+    if len(calls) > 1 and len({(call.name, call.raw) for call in calls}) < len(calls):
+        return None  # a call made twice is the parser's to judge
+    return Parsed(
+        calls=tuple(calls), text=said, reasoning=before.reasoning or "", issues=(), parts=tuple(parts), source=text
+    )
+
+
+def _calls(drafts: list[Draft], decision: Decision, others: list[ToolCall]) -> list[ToolCall]:
+    taken = {call.id for call in others}
+    made: list[ToolCall] = []
+    for draft in drafts:
+        identity = draft.id or f"call_{len(taken)}"
+        if identity in taken:
+            identity = f"call_{len(taken)}"
+        taken.add(identity)
+        report, given = draft.report(Tier.TAGGED, decision), draft.arguments()
+        made.append(ToolCall(id=identity, name=draft.name, arguments=given, raw=draft.text(), report=report))
+    return made
+
+
+# ── what is decided on them ──────────────────────────────────────────────────
+
+
+def _says_against(row: Row, prose: str) -> bool:
+    """Do the words before the call say anything against it, or belong to its notation?"""
+    if not prose or prose.isspace():
+        return False
+    before = prose[-KEPT:]
+    if row.preface is not None and row.preface.fullmatch(before.strip()) is not None:
+        return True
+    return bool(hints.before(before, inline=False))
+
+
+def _decision(row: Row, place: Place, heard: Listening, *, midline: bool, ends: bool) -> Decision:
+    mark = mark_of(row.dialect, strong=True)
+    habit = "" if midline else habit_of(row.dialect.name, mark, place, ends=ends)
+    return _decided(mark, place, habit, heard.judge.asked_for(row.dialect.name))
+
+
+@lru_cache(maxsize=1024)
+def _decided(mark: Mark, place: Place, habit: str, asked: bool) -> Decision:
+    return decide(Evidence(mark=mark, strong=True, place=place, habit=habit, asked=asked))
+
+
+def _overlooks(prose: str, heard: Listening) -> bool:
+    """Does the text hold a call that no mark led to, or may it?"""
+    if heard.judge.asked_by_name:
+        return False
+    return next(overlooked(prose, heard.names, _nothing), None) is not None
+
+
+def _nothing(_: str) -> dict[str, object]:
+    """Stands for the arguments of any call: whatever else it holds, it was found."""
+    return {}

@@ -1,0 +1,148 @@
+"""Messages that end in a call of which nothing is to be said are read at one look, and to the same value."""
+
+from __future__ import annotations
+
+import random
+import sys
+from contextlib import suppress
+from typing import Any
+
+import pytest
+
+from dragoman.dialects.engine import usual
+from dragoman.dialects.engine.listening import listening
+from dragoman.dialects.engine.parse import parse
+from dragoman.dialects.engine.parsed import Parsed, fold
+from dragoman.dialects.engine.parser import Parser
+from dragoman.dialects.judge.declared import declared
+from dragoman.dialects.rows.table import ALL
+from dragoman.dialects.writing.render import Unrenderable, render
+from dragoman.types import Tool, ToolCall
+
+TEXT = {"type": "string"}
+TOOLS = [
+    Tool(name="ping", parameters={"type": "object", "properties": {"host": TEXT, "n": {"type": "integer"}}}),
+    Tool(name="Read_File", parameters={"type": "object", "properties": {"path": TEXT}, "required": ["path"]}),
+    Tool(name="think", parameters={"type": "object", "properties": {"about": TEXT}}),
+    Tool(name="list_all", parameters={"type": "object", "properties": {}}),
+]
+FEW = [TOOLS[0], TOOLS[3]]
+CALL = '<tool_call>\n{"name": "ping", "arguments": {"host": "a"}}\n</tool_call>'
+OF_IT = '"host": "a"'
+VALUES = ("a", "x < y", "one\ntwo", "</parameter>", "é — ✿", "", " a", "1", '"q"', "`c`", '{"a": 1}', "\\n", "~~~")
+LINES = (
+    "words here\n", "Let me look.\n", "- item\n", "1. one\n", "    deep\n", "\n", "\n\n", "> quoted\n", "| a | b |\n",
+    "```\ncode\n```\n", "```python\nprint(1)\nif a < b:\n    return x\n```\n", "```py\nping(1)\n```\n", "```\n", "~~~\n",
+    '```json\n{"a": 1}\n```\n', "```c\n#include <x>\n```\n", f"```\n{CALL}\n```\n", "```tool\nx\n```\n", "+ added\n",
+    "User: hi\n", "**User:** hi\n", "### Instruction\n", "[INST] x\n", "a [inst] b\n", "[source,py]\n", ".Title\n", "----\n",
+    "{code}\n", "{CODE}\n", "#+begin_src\n", "<code>\n", "</code>\n", "<!-- c\n", "a List<Sample> of it\n", '"""\n', "/* a\n",
+    "an `open span\n", 'an "open mark\n', "ping\n", "ping(1) there\n", "`ping` is it\n", "read_file\n", "Use ping with x\n",
+    "[1] note\n", "{x}\n", "Action: ping\n", "Observation: x\n", "return x\n", "functools [x]\n", "Here's my response: x\n",
+    "to=functions.ping x\n", "</think>\n", "<think>x</think>\n", "[THINK]\n", "<|im_end|>\n", "🔧 x\n", "✿ x\n", "Sure\n",
+    "For example:\n", "Do not call this:\n", "Would you like:\n", "x =\n", "print(ping(1))\n", '{"name": "ping"}\n', "<<EOF\n",
+)  # fmt: skip
+THOUGHTS = ("", "I should look.\n", f"maybe {CALL}\n", "`</think>` ends it\n", "```\nx\n```\n", "so </thinking> it is\n")
+
+
+def by_parser(text: str, tools: list[Tool] = TOOLS, **asked: Any) -> Parsed:
+    return fold(Parser(tools=tools, **asked).whole(text), text)
+
+
+def read(text: str) -> Parsed | None:
+    heard = listening(declared(FEW), "auto", "", (), (), strict=False, doubt="ask", native=False)
+    return usual.read(text, heard, "")
+
+
+def drawn_call(rng: random.Random) -> ToolCall:
+    given: dict[str, dict[str, Any]] = {
+        "ping": {"host": rng.choice(VALUES), **({"n": rng.choice([0, -3, 10**20])} if rng.random() < 0.4 else {})},
+        "Read_File": {"path": rng.choice(VALUES)},
+        "think": {"about": rng.choice(VALUES)},
+        "list_all": {},
+    }
+    name = rng.choice(["ping", "ping", *given])
+    return ToolCall(id="c", name=name, arguments=given[name])
+
+
+def drawn(rng: random.Random, dialect: str) -> str:
+    """A message with calls at its end, or nearly."""
+    row = next(row for row in ALL if row.name == dialect)
+    groups = []
+    for count in rng.choice([[1], [1], [2], [1, 1]]):
+        with suppress(Unrenderable):
+            groups.append(render([drawn_call(rng) for _ in range(count)], row, tools=TOOLS))
+    thought = f"<think>{rng.choice(THOUGHTS)}</think>\n" if rng.random() < 0.3 else ""
+    before = "".join(rng.choices(LINES, k=rng.choice([0, 1, 1, 2, 3]))) if rng.random() < 0.7 else "I look.\n\n"
+    return thought + before + "\n".join(groups) + rng.choice(["", "", "", "\n", " \n", "\nDone.", "<|im_end|>"])
+
+
+@pytest.mark.parametrize("dialect", [row.name for row in ALL])
+def test_a_message_is_read_as_the_parser_reads_it(dialect: str) -> None:
+    rng = random.Random(dialect)
+    for _ in range(40):
+        text = drawn(rng, dialect)
+        assert parse(text, tools=TOOLS) == by_parser(text), text
+        assert parse(text, tools=TOOLS, dialects=dialect) == by_parser(text, dialects=dialect), text
+
+
+@pytest.mark.parametrize("text", [
+    CALL, f"{CALL}\n", f"\n\n{CALL}", f"I will look.\n\n{CALL}", f"<think>\nLet me see.\n</think>\n\n{CALL}",
+    f"<think></think>{CALL}", f"{CALL}\n{CALL.replace('ping', 'list_all').replace(OF_IT, '')}",
+    f"```python\nprint('x')\nreturn 1\n```\n\nNow:\n\n{CALL}", f"A List<Sample>, x < y and f(x).\n\n{CALL}",
+    '[TOOL_CALLS][{"name": "ping", "arguments": {"host": "a"}}]',
+    f"好的，我来查一下。\n\n{CALL}", f"I'll look.\n{CALL}",
+    "<tool_call>\n<function=ping>\n<parameter=host>\na\n</parameter>\n</function>\n</tool_call>",
+])  # fmt: skip
+def test_a_plain_message_is_read_at_one_look(text: str) -> None:
+    assert read(text) == by_parser(text, FEW)
+    assert read(text) is not None
+
+
+@pytest.mark.parametrize("text", [
+    "Nothing to do.", f"```\n{CALL}\n```", f"```\n{CALL}", f"> {CALL}", f"Do not run this:\n\n{CALL}", f"{CALL}\nDone.",
+    f"User: hi\n\n{CALL}", f"It is `\n{CALL}`", f"<think>\n{CALL}", f"ping(1)\n\n{CALL}", f'{{"a": "\n{CALL}',
+    CALL.replace("ping", "pong"), CALL.replace(OF_IT, '"host": [1]'), CALL.replace('"a"}', '"a",}'),
+    f"{CALL}\n{CALL}",
+])  # fmt: skip
+def test_what_wants_a_word_is_left_to_the_parser(text: str) -> None:
+    assert read(text) is None
+
+
+def test_a_crowd_of_backticks_before_a_call_counts_as_in_pieces() -> None:
+    text = "a `b` c\n" * 11_000 + CALL
+    assert parse(text, tools=TOOLS) == by_parser(text)
+
+
+def test_a_call_that_was_cut_by_a_limit_is_left_to_the_parser() -> None:
+    assert parse(CALL, tools=TOOLS, finish_reason="length") == by_parser(CALL, finish_reason="length")
+
+
+@pytest.mark.parametrize("asked", [
+    {"strict": True}, {"doubt": "text"}, {"confirmed": ["hermes:tag:ends"]}, {"shown": [CALL]}, {"prefix": "<think>\n"},
+    {"prompted_dialect": "hermes"}, {"finish_reason": "stop"},
+])  # fmt: skip
+def test_what_a_caller_asks_for_is_heard(asked: dict[str, Any]) -> None:
+    text = f"I look.\n\n{CALL}"
+    assert parse(text, tools=TOOLS, **asked) == by_parser(text, **asked)
+
+
+def test_tools_that_can_be_read_once_only_are_read_once() -> None:
+    assert len(parse(CALL, tools=iter(TOOLS)).calls) == 1
+    assert len(parse(f"{CALL}\nDone.", tools=iter(TOOLS)).calls) == 1
+
+
+def test_a_plain_message_takes_few_steps() -> None:
+    count = 0
+
+    def note(_frame: object, event: str, _arg: object) -> None:
+        nonlocal count
+        count += event == "call"
+
+    text = f"I will look at it now.\n\n{CALL}"
+    parse(text, tools=TOOLS)
+    sys.setprofile(note)
+    try:
+        parse(text, tools=TOOLS)
+    finally:
+        sys.setprofile(None)
+    assert count < 120
