@@ -185,3 +185,13 @@ def test_the_words_behind_decide_however_they_come_where_a_box_never_closes(open
             assert [c.name for c in pieces.calls] == [c.name for c in whole.calls], size
             assert [c.name for c in pieces.doubtful] == [c.name for c in whole.doubtful], size
             assert pieces.text == whole.text
+
+
+@pytest.mark.parametrize("call", ['[ping(host="a")]', '{"name": "ping", "arguments": {"host": "a"}}', '@tool ping {"host": "a"}'])
+@pytest.mark.parametrize("opened", ["A List<Sample> is meant.\n\n", "<!-- a word\n\n", "It is in <pre> there.\n\n"])
+def test_a_call_that_proves_little_is_asked_about_behind_what_never_closes(opened: str, call: str) -> None:
+    tools = [{"name": "ping", "parameters": {"type": "object", "properties": {"host": {"type": "string"}}}}]
+    assert len(parse(opened + call, tools=tools).doubtful) == 1
+    parser = Parser(tools=tools)
+    events = [event for sign in opened + call for event in parser.feed(sign)]
+    assert len(fold([*events, *parser.close()]).doubtful) == 1

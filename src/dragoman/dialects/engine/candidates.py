@@ -112,9 +112,9 @@ class Trial(Damage):
         if self._thinks_to is not None and at < self._thinks_to:
             return False
         self._turned = not teller.reasoning and teller.context.turned()
-        tried = Tried()
+        tried, quoted = Tried(), standing.quote is not None and not lasts(standing)
         for row in rows:
-            if not self._fits(row, at) or (standing.quote is not None and not row.strong) or self._is_other(row):
+            if not self._fits(row, at) or (quoted and not row.strong) or self._is_other(row):
                 continue
             found = yield from self._try(row, at, standing, tried)
             if found is not None:

@@ -160,7 +160,7 @@ def _groups(text: str, at: int, heard: Listening, *, alone: bool) -> list[Group]
 
 
 def _read(text: str, at: int, heard: Listening, *, alone: bool) -> Group | None:
-    """The calls that stand here, of the first row that may have been meant; None where that one broke."""
+    """The calls that stand here, of the first row that can read them; None where one broke behind a call's name."""
     src = Source()
     src.feed(text)
     src.eof = True
@@ -174,12 +174,10 @@ def _read(text: str, at: int, heard: Listening, *, alone: bool) -> Group | None:
         attempt.strays, attempt.alone = Strays(_never), alone
         try:
             read = row.strong and _is_closed(row, last) and _is_whole(attempt)
-        except Mismatch:
+        except (Mismatch, Broken, Cut):
             if attempt.drafts:
                 return None
             continue
-        except (Broken, Cut):
-            return None
         drafts = attempt.drafts if read and not attempt.hints else []
         if not drafts or len(drafts) < len(attempt.items):
             return None
