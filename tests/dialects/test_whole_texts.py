@@ -24,6 +24,7 @@ LINES = (
     "[source,py]\n", "----\n", "{code}\n", "#+begin_src\n", "#+end_src\n", "<code>\n", "</code>\n", "<!-- c\n", "-->\n",
     "\\begin{verbatim}\n", "\\end{verbatim}\n", "an `open span\n", "an \"open mark\n", "[INST] x\n", "text ``` inline\n",
     "a List<Sample> of it\n", "</sample> ends\n", "a \"\"\" b\n", "a /* b\n", "*/ b\n", "in ```</sample> c\n", "[/quote]\n", "[quote]\n",
+    "{CODE}\n", "#+BEGIN_SRC\n", ".(Title)\n", "====\n",
 )  # fmt: skip
 
 

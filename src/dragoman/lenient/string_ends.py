@@ -160,7 +160,7 @@ class StringEnds:
         if not c or not self.closers or (yield from look.at(self.stops, self._longest_stop)):
             return True
         if place == "key":
-            return c in ":=：,，)]}"
+            return c in f":=：,{WIDE_COMMA})]}}"
         if c == self.closers[-1]:
             return (yield from self._brackets_follow(look))
         if c == "," or (c == WIDE_COMMA and place == "member"):

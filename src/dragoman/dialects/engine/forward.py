@@ -14,6 +14,7 @@ from typing import Protocol
 
 from ...late import late
 from ..judge.declared import Declared
+from ..judge.paragraphs import LINE_MARKS
 from ..reading.named import begins_word, forms_at
 from .mark_starts import FENCE, LINE_BEGINS
 from .marks_at import MarksAt
@@ -22,18 +23,14 @@ from .search import LONG, Anchored
 MOST, EVERY = 64, 512
 """So many lines are asked one by one whether a tool's name begins them, or the code in a fence; and one more for so
 many characters."""
-TURNS = (
-    r"(?=[#*_UHI.\[{])(?:\.|\#\+|\[(?:source|listing|literal|example|quote|verse)\b|\{(?i:code|noformat|quote)\b"
-    r"|(?:\#{1,6}[ \t]*+)?(?:[*_]{2})?(?:User|USER|Human|HUMAN|Instruction))"
-)
-"""What another party's turn begins with, and blocks that quote without a mark of their own."""
 BLANKS = r"[ \t\r]*+"
 REST = rf"(?:(?!{BLANKS}(?:`{{3}}|~{{3}}|<))[^\n]*+\n)++{BLANKS}`{{3,}}+[ \t\r]*+\n"
 START = re.compile(BLANKS)
 FENCED = late(rf"`{{3}}(?!`)[\w+#.-]{{0,120}}[ \t]*+\r?\n\s*+(?P<first>[^\s{{\[\"'`~<(]){REST}")
 """A block of code that closes, in which no line begins with a fence or a tag: only its first word counts."""
 WORD = re.compile(r"[\w$@]")
-TURN_WORD = late(TURNS)
+MARKED = late(LINE_MARKS)
+"""What outlasts its line: another party's turn, blocks that quote."""
 INSTRUCTION = late(r"\[(?=(?i:INST)\])")
 """Another party's turn, wherever on its line."""
 
@@ -87,8 +84,8 @@ class Forward:
     def __init__(self, table: Marked) -> None:
         self._table = table
         first = table.line_lead.pattern.removeprefix(LINE_BEGINS)
-        self._begins = late(rf"{BLANKS}(?:{first}|{TURNS})")
-        self._later = late(rf"{LINE_BEGINS}(?:{first}|{TURNS})")
+        self._begins = late(rf"{BLANKS}(?:{first}|{LINE_MARKS})")
+        self._later = late(rf"{LINE_BEGINS}(?:{first}|{LINE_MARKS})")
         self._fences = {FENCE} | table.calm
         self._wide = _wide(table.every())
 
@@ -149,7 +146,7 @@ class Forward:
     def _may_call(self, text: str, at: int, names: Declared) -> bool:
         """May a call, or anything that counts, begin with the word that stands here?"""
         table, sign = self._table, text[at]
-        if not sign.isascii() or TURN_WORD.match(text, at) is not None or begins_word(names, text, at):
+        if not sign.isascii() or MARKED.match(text, at) is not None or begins_word(names, text, at):
             return True
         if sign in table.named_signs and forms_at(names, table.named_first, text, at, eof=True):
             return True

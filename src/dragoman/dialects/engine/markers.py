@@ -283,7 +283,6 @@ class Table(Marks):
         return found
 
 
-
 _TABLES: dict[tuple[int, bool, bool, str], tuple[tuple[Dialect, ...], Table]] = {}
 
 

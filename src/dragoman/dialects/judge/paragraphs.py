@@ -19,9 +19,9 @@ from ...late import late
 from .boxes import ELEMENTS, FIRST_LETTERS, FORUM
 
 LINE_MARKS = (
-    r"(?=[`~@+#*_UHI\[{.])(?:\.[. ]?\w|`{3}|~{3}|@@|\+{3}|#\+"
+    r"(?=[`~@+#*_UHI\[{.])(?:\.(?:[. ]?\w|[^\s.])|`{3}|~{3}|@@|\+{3}|#\+"
     r"|(?:#{1,6}[ \t]*+)?(?:[*_]{2})?(?:User|USER|Human|HUMAN|Instruction)"
-    r"|\[(?:source|listing|literal|example|quote|verse)\b|\{(?:code|noformat|quote)\b)"
+    r"|\[(?:source|listing|literal|example|quote|verse)\b|\{(?i:code|noformat|quote)\b)"
 )
 LINE = late(rf"\n[ \t\r]*+{LINE_MARKS}")
 """Lines that may matter to later paragraphs: fences, diffs, listings, another party's label.  Their first signs come
