@@ -39,6 +39,9 @@ LINES = (
     "an `open span\n", 'an "open mark\n', "ping\n", "ping(1) there\n", "`ping` is it\n", "read_file\n", "Use ping with x\n",
     "[1] note\n", "{x}\n", "Action: ping\n", "Observation: x\n", "return x\n", "functools [x]\n", "Here's my response: x\n",
     "to=functions.ping x\n", "</think>\n", "<think>x</think>\n", "[THINK]\n", "<|im_end|>\n", "🔧 x\n", "✿ x\n", "Sure\n",
+    "`ls -l` lists\n", "`f(1)` is\n", "`ping(1)` is\n", "``x`` is\n", ">>> f(1)\n", ">>> ping\n", ">>>x\n", "return ping(1)\n",
+    "Returns x\n", "return f(1)\n", "['a', 'b']\n", "[x](y) z\n", "[f(1)]\n", "[ping(1)]\n", "Action: f(1)\n", "Answer: 42\n",
+    "Tool: hammer\n", "Tool: ping\n", "<name>x</name>\n", "<ping>x</ping>\n", "@foo x\n", "To do so:\n", "to=ping x\n",
     "For example:\n", "Do not call this:\n", "Would you like:\n", "x =\n", "print(ping(1))\n", '{"name": "ping"}\n', "<<EOF\n",
 )  # fmt: skip
 THOUGHTS = ("", "I should look.\n", f"maybe {CALL}\n", "`</think>` ends it\n", "```\nx\n```\n", "so </thinking> it is\n")
@@ -90,7 +93,8 @@ def test_a_message_is_read_as_the_parser_reads_it(dialect: str) -> None:
     f"<think></think>{CALL}", f"{CALL}\n{CALL.replace('ping', 'list_all').replace(OF_IT, '')}",
     f"```python\nprint('x')\nreturn 1\n```\n\nNow:\n\n{CALL}", f"A List<Sample>, x < y and f(x).\n\n{CALL}",
     '[TOOL_CALLS][{"name": "ping", "arguments": {"host": "a"}}]',
-    f"好的，我来查一下。\n\n{CALL}", f"I'll look.\n{CALL}",
+    f"好的，我来查一下。\n\n{CALL}", f"I'll look.\n{CALL}", f"To see it, I look.\n\n{CALL}", f"`ls -l` lists them.\n\n{CALL}",
+    f"So:\n\n>>> f(1)\n2\n\n{CALL}", f"Returns nothing.\n\n{CALL}", f"So:\n\n[the page](x)\n\n{CALL}",
     "<tool_call>\n<function=ping>\n<parameter=host>\na\n</parameter>\n</function>\n</tool_call>",
 ])  # fmt: skip
 def test_a_plain_message_is_read_at_one_look(text: str) -> None:

@@ -8,14 +8,16 @@ else, opened nothing that is still open, and counted nothing.  Many a place is n
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import Protocol
 
 from ...late import late
 from ..judge.declared import Declared
 from ..judge.paragraphs import LINE_MARKS
+from ..reading.compiled import Row
 from ..reading.named import begins_word, forms_at
+from .lookahead import begins
 from .mark_starts import FENCE, LINE_BEGINS
 from .marks_at import MarksAt
 from .search import LONG, Anchored
@@ -53,6 +55,10 @@ class Marked(Protocol):
     @property
     def calm(self) -> frozenset[str]:
         """The marks of fences that may be passed."""
+
+    @property
+    def weak_rows(self) -> Mapping[str, tuple[Row, ...]]:
+        """The marks that mean nothing but that rows which prove little may begin there, and these."""
 
     @property
     def marker(self) -> MarksAt:
@@ -132,14 +138,13 @@ class Forward:
     def _past(self, text: str, line: int, names: Declared) -> int:
         """Behind a fence of code that stands here, or a line whose first word is no tool's name; -1 for neither."""
         at = START.match(text, line).end()  # type: ignore[union-attr]
-        sign = text[at]
-        if sign == "`":
+        if text.startswith(FENCE, at):
             fence = FENCED.match(text, at)
             known = self._table.marker.match(text, at) if fence is not None else None
             if fence is None or known is None or known.group().casefold() not in self._fences:
                 return -1
             return -1 if self._may_call(text, fence.start("first"), names) else fence.end()
-        if WORD.match(sign) is None or self._may_call(text, at, names):
+        if self._may_call(text, at, names):
             return -1
         return text.find("\n", at) + 1 or -1
 
@@ -150,7 +155,13 @@ class Forward:
             return True
         if sign in table.named_signs and forms_at(names, table.named_first, text, at, eof=True):
             return True
-        return table.marker.match(text, at) is not None
+        found = table.marker.match(text, at)
+        return found is not None and not self._is_vain(found.group().casefold(), text, at)
+
+    def _is_vain(self, mark: str, text: str, at: int) -> bool:
+        """Does this mark mean nothing by itself, and nothing follow that one of its rows would read?"""
+        rows = self._table.weak_rows.get(mark, ())
+        return bool(rows) and not any(begins(row)(text, at) for row in rows)
 
     def _first(self, text: str, start: int, end: int, names: Declared) -> int:
         """Where the first mark begins between `start` and `end` that counts amid a line; `end` where none does."""

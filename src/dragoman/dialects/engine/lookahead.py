@@ -135,13 +135,12 @@ def unlike(row: Row) -> Unlike | None:
 def untried(row: Row) -> Unlike | None:
     """What tells that this row need not be tried, since nothing is to be noted of how far it reads; None for nothing.
 
-    How far a weak one reads is noted; one that wants an object reads nothing where there is none, and a bare list of
-    Python calls nothing but its bracket.
+    How far a weak one reads is noted; one that wants an object reads nothing where there is none, one that wants a call
+    as Python writes it nothing but what opens it, and a list of either nothing but its bracket.
     """
     args, listing = row.dialect.args, row.dialect.listing
-    single = isinstance(args, JsonCall) and listing is Listing.REPEAT
-    bare = isinstance(args, KeywordArgs) and listing is Listing.ARRAY and not (row.section_open or row.call_open)
-    return unlike(row) if row.strong or single or bare else None
+    bare = listing is Listing.REPEAT or not (row.section_open or row.call_open)
+    return unlike(row) if row.strong or (isinstance(args, JsonCall | KeywordArgs) and bare) else None
 
 
 @lru_cache(maxsize=2048)
@@ -180,6 +179,8 @@ def _wanted(row: Row) -> tuple[str, int] | None:
     if isinstance(args, JsonCall):
         fenced = FENCED if row.call_open or row.section_open else ""
         return rf"{opened}(?:[{{\[\"']{fenced})", longest
+    if isinstance(args, KeywordArgs):
+        return None if row.strong else (rf"{opened}(?:[{{\[]|{CALL_NAME.pattern})", longest + MAX_NAME)
     if isinstance(args, YamlCall):
         return opened + any_of([f"{name}:" for name in args.name]), longest + max(map(len, args.name))
     if not isinstance(args, NAMED):

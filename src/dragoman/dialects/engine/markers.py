@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property, lru_cache
 
 from ...late import late, late_call
-from ...lenient.source import prefixes_of
+from ...lenient.source import prefixes_of, same
 from ...records import dataclass, field, field_names, replace
 from ..judge.declared import HEAD
 from ..reading.compiled import Form, Row
@@ -175,11 +175,15 @@ class Table(Marks):
         return (*anchored({sign: soon(rest) for sign, rest in rests.items()}, inside), *words)
 
     @cached_property
-    def weak(self) -> frozenset[str]:
-        """Signs that are marks by themselves, and mean nothing but that rows which prove little may begin there."""
+    def weak_rows(self) -> Mapping[str, tuple[Row, ...]]:
+        """The marks that mean nothing but that rows which prove little may begin there, and these."""
         others = self.live | self.headers | self.fences | self.ends
-        found = {mark for mark, rows in self.rows.items() if len(mark) == 1 and not any(row.strong for row in rows)}
-        return frozenset(found) - others - {before[0] for before, _ in self.forms if before}
+        return {m: rows for m, rows in self.rows.items() if m not in others and not any(row.strong for row in rows)}
+
+    @cached_property
+    def weak(self) -> frozenset[str]:
+        """Signs that are marks by themselves, and such ones; none with which what stands before a name begins."""
+        return frozenset(m for m in self.weak_rows if len(m) == 1) - {before[0] for before, _ in self.forms if before}
 
     @cached_property
     def heads(self) -> frozenset[str]:
@@ -240,6 +244,12 @@ class Table(Marks):
     def begun_signs(self) -> frozenset[str]:
         """The first characters of that."""
         return frozenset(sign for begun in self.begun for sign in (begun[0], begun[0].swapcase()))
+
+    def is_begun(self, text: str, at: int) -> bool:
+        """Does a header stand here whose beginning the prompt had written?  A text that has ended tells."""
+        if text[at : at + 1] not in self.begun_signs:
+            return False
+        return any(same(text[at : at + len(begun)], begun) for begun in self.begun)
 
     @cached_property
     def calm_lead(self) -> re.Pattern[str]:

@@ -30,7 +30,7 @@ class PlainTexts(NamedTuple):
         beginning of another script, of blanks or of a header's middle to the parser.
         """
         first, table = text[:1], self.table
-        if "{" in text or "<" in text or not "!" <= first <= "~" or first in table.signs or first in table.begun_signs:
+        if "{" in text or "<" in text or not "!" <= first <= "~" or first in table.signs or table.is_begun(text, 0):
             return False
         if first in table.opening_signs and self._opens(text):
             return False

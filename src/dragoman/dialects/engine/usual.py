@@ -93,7 +93,7 @@ def _reasoning(text: str, heard: Listening) -> Before | None:
     """The block of reasoning that the message begins with, if one does; None where that is not plain to see."""
     table, at = heard.table, INDENT.match(text).end()  # type: ignore[union-attr]
     first = text[at : at + 1]
-    if not ("!" <= first <= "~" or first.isalpha()) or first in table.begun_signs:
+    if not ("!" <= first <= "~" or first.isalpha()) or table.is_begun(text, at):
         return None
     found = table.marker.match(text, at) if first in table.heads else None
     closers = table.think.get(found.group().casefold()) if found is not None else None
