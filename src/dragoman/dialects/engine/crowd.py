@@ -57,4 +57,4 @@ class Crowd:
 
 
 def _signs(text: str) -> int:
-    return text.count("`") + text.count("~")
+    return text.count("`") + (text.count("~") if "~" in text else 0)

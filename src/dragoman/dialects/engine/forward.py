@@ -14,11 +14,11 @@ from typing import Protocol
 
 from ...late import late
 from ..judge.declared import Declared
-from ..judge.paragraphs import LINE_MARKS
+from ..judge.paragraphs import LINE_MARKS, LINE_SIGNS, PARTIES
 from ..reading.compiled import Row
 from ..reading.named import begins_word, forms_at
 from .lookahead import begins
-from .mark_starts import FENCE, LINE_BEGINS
+from .mark_starts import FENCE, LINE_BEGINS, line_that_may_matter
 from .marks_at import MarksAt
 from .search import LONG, Anchored
 
@@ -31,8 +31,8 @@ START = re.compile(BLANKS)
 FENCED = late(rf"`{{3}}(?!`)[\w+#.-]{{0,120}}[ \t]*+\r?\n\s*+(?P<first>[^\s{{\[\"'`~<(]){REST}")
 """A block of code that closes, in which no line begins with a fence or a tag: only its first word counts."""
 WORD = re.compile(r"[\w$@]")
-MARKED = late(LINE_MARKS)
-"""What outlasts its line: another party's turn, blocks that quote."""
+MARKED, MARKED_SIGNS = late(LINE_MARKS), frozenset((*LINE_SIGNS, *(party[0] for party in PARTIES)))
+"""What outlasts its line, and how it begins: another party's turn, blocks that quote."""
 INSTRUCTION = late(r"\[(?=(?i:INST)\])")
 """Another party's turn, wherever on its line."""
 
@@ -91,7 +91,10 @@ class Forward:
         self._table = table
         first = table.line_lead.pattern.removeprefix(LINE_BEGINS)
         self._begins = late(rf"{BLANKS}(?:{first}|{LINE_MARKS})")
-        self._later = late(rf"{LINE_BEGINS}(?:{first}|{LINE_MARKS})")
+        befores = {before for before, _ in table.named_first if before}
+        begun = {*(table.every() & table.line), *befores, *LINE_SIGNS, *PARTIES}
+        behind = {behind for before, behind in table.named_first if not before}
+        self._later = late(line_that_may_matter(f"(?:{first}|{LINE_MARKS})", begun, behind))
         self._fences = {FENCE} | table.calm
         self._wide = _wide(table.every())
 
@@ -151,22 +154,23 @@ class Forward:
     def _may_call(self, text: str, at: int, names: Declared) -> bool:
         """May a call, or anything that counts, begin with the word that stands here?"""
         table, sign = self._table, text[at]
-        if not sign.isascii() or MARKED.match(text, at) is not None or begins_word(names, text, at):
-            return True
-        if sign in table.named_signs and forms_at(names, table.named_first, text, at, eof=True):
-            return True
         found = table.marker.match(text, at)
-        return found is not None and not self._is_vain(found.group().casefold(), text, at)
-
-    def _is_vain(self, mark: str, text: str, at: int) -> bool:
-        """Does this mark mean nothing by itself, and nothing follow that one of its rows would read?"""
-        rows = self._table.weak_rows.get(mark, ())
-        return bool(rows) and not any(begins(row)(text, at) for row in rows)
+        if found is not None:
+            rows = table.weak_rows.get(found.group().casefold())
+            if rows is None or any(begins(row)(text, at) for row in rows):
+                return True
+        if not sign.isascii() or begins_word(names, text, at):
+            return True
+        if sign in MARKED_SIGNS and MARKED.match(text, at) is not None:
+            return True
+        return sign in table.named_signs and bool(forms_at(names, table.named_first, text, at, eof=True))
 
     def _first(self, text: str, start: int, end: int, names: Declared) -> int:
         """Where the first mark begins between `start` and `end` that counts amid a line; `end` where none does."""
-        if not text.isascii() and any(sign in text for sign in self._wide):
-            return start
+        if not text.isascii():
+            for sign in self._wide:
+                if sign in text:
+                    return start
         if text.find("[", start, end) >= 0 and INSTRUCTION.search(text, start, end) is not None:
             return start
         for search, before, _, wide in (end - start > LONG and self._signs) or self._lead:

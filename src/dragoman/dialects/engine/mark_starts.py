@@ -7,10 +7,12 @@ Contract: a pattern finds each place where one of its marks begins, and perhaps 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 
 from ...late import late
 from .choices import so_far
+from .search import either
 
 FENCE = "```"
 LOOK = 6
@@ -53,6 +55,28 @@ def _any(words: frozenset[str]) -> str:
 def on_line(first: str) -> str:
     """A pattern for a line that begins with `first`."""
     return rf"{LINE_BEGINS}(?={first})" if first else r"(?!)"
+
+
+SOON = 4
+"""So many signs of a word that begins a line tell it from most others."""
+
+
+def line_that_may_matter(exact: str, marks: Iterable[str], behind: Iterable[str]) -> str:
+    """A pattern for a line that may begin with what `exact` finds, or with a word and what stands `behind` one.
+
+    `marks` are all that `exact` begins with.  Most lines are ruled out by their first sign or four, each held against
+    one class, where `exact` takes five looks at each of them.
+    """
+    every = {mark.casefold() for mark in marks}
+    words = {mark for mark in every if LETTER.match(mark)}
+    choice = [f"[{first_signs(frozenset(every - words))}](?<=(?={exact}).)"]
+    if words:
+        places = ({either(word[at]).strip("[]") for word in words} for at in range(min(SOON, *map(len, words))))
+        choice.append("".join(f"[{''.join(sorted(signs))}]" for signs in places))
+    ends = {sign for b in behind for sign in ((b[0], b[0].swapcase()) if b else "\r\n")}
+    if ends:
+        choice.append(rf"[\w$@](?=[\w.\-:/$@\\]*+[ \t]*+(?:[{re.escape(''.join(sorted(ends)))}]|\Z))")
+    return rf"\n[ \t\r]*+(?:{'|'.join(choice)})"
 
 
 def first_signs(markers: frozenset[str]) -> str:

@@ -247,8 +247,6 @@ class Table(Marks):
 
     def is_begun(self, text: str, at: int) -> bool:
         """Does a header stand here whose beginning the prompt had written?  A text that has ended tells."""
-        if text[at : at + 1] not in self.begun_signs:
-            return False
         return any(same(text[at : at + len(begun)], begun) for begun in self.begun)
 
     @cached_property

@@ -30,7 +30,9 @@ class PlainTexts(NamedTuple):
         beginning of another script, of blanks or of a header's middle to the parser.
         """
         first, table = text[:1], self.table
-        if "{" in text or "<" in text or not "!" <= first <= "~" or first in table.signs or table.is_begun(text, 0):
+        if "{" in text or "<" in text or not "!" <= first <= "~" or first in table.signs:
+            return False
+        if first in table.begun_signs and table.is_begun(text, 0):
             return False
         if first in table.opening_signs and self._opens(text):
             return False

@@ -14,7 +14,6 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
-from ...late import late
 from ...lenient.reader import Broken, Cut
 from ...lenient.source import Source
 from ...types import Part, Reasoning, Stop, Text, Tier, ToolCall
@@ -36,7 +35,7 @@ from .overlooked import overlooked
 from .parsed import Parsed
 from .visible import BLOCK
 
-BLANKS, INDENT, FENCED = re.compile(r"\s*+"), re.compile(r"[ \t\r\n]*+"), late("```|~~~")
+BLANKS, INDENT = re.compile(r"\s*+"), re.compile(r"[ \t\r\n]*+")
 VALUES = "{["
 """What a message begins with that is a JSON value: in a string of it whatever stands is quoted."""
 VALUE_ENDS = ("}", "]", ")")
@@ -93,7 +92,7 @@ def _reasoning(text: str, heard: Listening) -> Before | None:
     """The block of reasoning that the message begins with, if one does; None where that is not plain to see."""
     table, at = heard.table, INDENT.match(text).end()  # type: ignore[union-attr]
     first = text[at : at + 1]
-    if not ("!" <= first <= "~" or first.isalpha()) or table.is_begun(text, at):
+    if not ("!" <= first <= "~" or first.isalpha()) or (first in table.begun_signs and table.is_begun(text, at)):
         return None
     found = table.marker.match(text, at) if first in table.heads else None
     closers = table.think.get(found.group().casefold()) if found is not None else None
@@ -102,9 +101,14 @@ def _reasoning(text: str, heard: Listening) -> Before | None:
     start = found.end()
     end = text.find(closers[0], start)
     thought = text[start:end]
-    if at or end < 0 or begins_word(heard.names, text, 1) or thought[-1:] == "`" or FENCED.search(thought):
+    if at or end < 0 or begins_word(heard.names, text, 1) or thought[-1:] == "`" or _is_fenced(thought):
         return None
     return Before(thought, end + len(closers[0])) if table.forward.is_clear(text, start, end, heard.names) else None
+
+
+def _is_fenced(text: str) -> bool:
+    """Does a fence stand in it?  One sign is found ten times as fast as three of it."""
+    return ("`" in text and "```" in text) or ("~" in text and "~~~" in text)
 
 
 def _call(text: str, start: int, heard: Listening) -> int:

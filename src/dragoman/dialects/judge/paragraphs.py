@@ -18,9 +18,13 @@ from typing import NamedTuple
 from ...late import late
 from .boxes import ELEMENTS, FIRST_LETTERS, FORUM
 
+PARTIES = ("User", "USER", "Human", "HUMAN", "Instruction")
+LINE_SIGNS = "`~@+#*_[{."
+"""What `LINE_MARKS` begin with that are not another party."""
 LINE_MARKS = (
-    r"(?=[`~@+#*_UHI\[{.])(?:\.(?:[. ]?\w|[^\s.])|`{3}|~{3}|@@|\+{3}|#\+"
-    r"|(?:#{1,6}[ \t]*+)?(?:[*_]{2})?(?:User|USER|Human|HUMAN|Instruction)"
+    rf"(?=[{re.escape(LINE_SIGNS)}{''.join(sorted({party[0] for party in PARTIES}))}])"
+    r"(?:\.(?:[. ]?\w|[^\s.])|`{3}|~{3}|@@|\+{3}|#\+"
+    rf"|(?:#{{1,6}}[ \t]*+)?(?:[*_]{{2}})?(?:{'|'.join(PARTIES)})"
     r"|\[(?:source|listing|literal|example|quote|verse)\b|\{(?i:code|noformat|quote)\b)"
 )
 LINE = late(rf"\n[ \t\r]*+{LINE_MARKS}")
