@@ -37,7 +37,9 @@ AROUND = frozenset((
 """Keys under which a call may stand."""
 PROTOCOL = frozenset({"thought", "thoughts", "action", "final"})
 """Keys of the JSON protocol (seed document 004): what is written in it is asked for again, in words of its own."""
-BEGINS = late(r"(?:\A|\n)[ \t]*(?P<fence>(?:`{3}|~{3})[\w-]*[ \t]*\n\s*)?(?=[{\[])")
+BEGUN = r"[ \t]*+(?=[{\[`~])(?P<fence>(?:`{3}|~{3})[\w-]*[ \t]*\n\s*)?(?=[{\[])"
+FIRST, LATER = late(BEGUN), late(rf"\n{BEGUN}")
+"""A line that a value begins, and one behind another: which begins with one literal, as `re` likes it."""
 ENDS = late(r"\s*(?:(?:`{3}|~{3})\s*)?\Z")
 SIGNS = late(r'"(?:[^"\\]++|\\.)*+"|[{}\[\]]')
 """Strings, and what nests."""
@@ -59,7 +61,7 @@ class Enveloped(NamedTuple):
 
 def enveloped(text: str, names: Collection[str]) -> Iterator[Enveloped]:
     """The calls of tools with these `names` in the JSON value with which `text` ends, in order."""
-    begun = BEGINS.search(text)
+    begun = FIRST.match(text) or LATER.search(text)
     if begun is None or len(text) - begun.end() > LONGEST:
         return
     try:

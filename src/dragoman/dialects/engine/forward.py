@@ -17,14 +17,19 @@ from ..judge.declared import Declared
 from ..judge.paragraphs import LINE_MARKS, LINE_SIGNS, PARTIES
 from ..reading.compiled import Row
 from ..reading.named import begins_word, forms_at
-from .lookahead import begins
+from .budget import OPENERS
+from .lookahead import untried
 from .mark_starts import FENCE, LINE_BEGINS, line_that_may_matter
 from .marks_at import MarksAt
-from .search import LONG, Anchored
+from .search import LONG, Anchored, word_before
 
 MOST, EVERY = 64, 512
 """So many lines are asked one by one whether a tool's name begins them, or the code in a fence; and one more for so
 many characters."""
+EVERY_SIGN = 100
+"""The same of marks of one sign amid lines: the parser looks at a few more of them."""
+VAIN = OPENERS // 2
+"""So many lines may begin with a mark of more than one sign, of which the parser hears some only (`budget.py`)."""
 BLANKS = r"[ \t\r]*+"
 REST = rf"(?:(?!{BLANKS}(?:`{{3}}|~{{3}}|<))[^\n]*+\n)++{BLANKS}`{{3,}}+[ \t\r]*+\n"
 START = re.compile(BLANKS)
@@ -57,8 +62,8 @@ class Marked(Protocol):
         """The marks of fences that may be passed."""
 
     @property
-    def weak_rows(self) -> Mapping[str, tuple[Row, ...]]:
-        """The marks that mean nothing but that rows which prove little may begin there, and these."""
+    def only_rows(self) -> Mapping[str, tuple[Row, ...]]:
+        """The marks that mean nothing but that some rows may begin there, and these."""
 
     @property
     def marker(self) -> MarksAt:
@@ -71,6 +76,10 @@ class Marked(Protocol):
     @property
     def named_first(self) -> tuple[tuple[str, str], ...]:
         """How calls begin that begin with a tool's name."""
+
+    @property
+    def named_inline(self) -> tuple[tuple[str, str], ...]:
+        """Those of them that count wherever on their line."""
 
     @property
     def named_signs(self) -> frozenset[str]:
@@ -101,12 +110,7 @@ class Forward:
     @cached_property
     def _lead(self) -> tuple[Anchored, ...]:
         """The one search for all marks that count amid a line."""
-        return (Anchored(self._table.lead.search),)
-
-    @cached_property
-    def _signs(self) -> tuple[Anchored, ...]:
-        """The searches that find them sooner in a long text; none where a tool's name may be one."""
-        return () if self._table.inline else self._table.lead_signs
+        return (Anchored(self._table.lead.search, reach=1),)
 
     def to(self, text: str, start: int, names: Declared) -> int:
         """From the line's beginning `start` on, the beginning of the line before which nothing counts; -1 for none.
@@ -124,46 +128,51 @@ class Forward:
 
     def _over_lines(self, text: str, start: int, names: Declared) -> int:
         """Behind the lines that begin with nothing that counts; `start` where too many had to be asked."""
-        pos = start if self._begins.match(text, start) is None else self._past(text, start, names)
+        pos = start if self._begins.match(text, start) is None else self._past(text, start, names, 0)
         if pos < 0:
             return start
         later = self._later.search
-        for _ in range(MOST + len(text) // EVERY):
+        for asked in range(MOST + len(text) // EVERY):
             found = later(text, pos - 1 if pos else 0)
             if found is None:
                 return len(text)
             line = text.rfind("\n", 0, found.end()) + 1
-            pos = self._past(text, line, names)
+            pos = self._past(text, line, names, asked)
             if pos < 0:
                 return line
         return start
 
-    def _past(self, text: str, line: int, names: Declared) -> int:
-        """Behind a fence of code that stands here, or a line whose first word is no tool's name; -1 for neither."""
+    def _past(self, text: str, line: int, names: Declared, asked: int) -> int:
+        """Behind a fence of code that stands here, or a line that begins no call; -1 for neither.  So many were asked."""
         at = START.match(text, line).end()  # type: ignore[union-attr]
         if text.startswith(FENCE, at):
             fence = FENCED.match(text, at)
             known = self._table.marker.match(text, at) if fence is not None else None
             if fence is None or known is None or known.group().casefold() not in self._fences:
                 return -1
-            return -1 if self._may_call(text, fence.start("first"), names) else fence.end()
-        if self._may_call(text, at, names):
+            return -1 if self._may_call(text, fence.start("first"), names, asked) else fence.end()
+        if self._may_call(text, at, names, asked):
             return -1
         return text.find("\n", at) + 1 or -1
 
-    def _may_call(self, text: str, at: int, names: Declared) -> bool:
+    def _may_call(self, text: str, at: int, names: Declared, asked: int) -> bool:
         """May a call, or anything that counts, begin with the word that stands here?"""
         table, sign = self._table, text[at]
         found = table.marker.match(text, at)
         if found is not None:
-            rows = table.weak_rows.get(found.group().casefold())
-            if rows is None or any(begins(row)(text, at) for row in rows):
+            mark = found.group().casefold()
+            if (len(mark) > 1 and asked > VAIN) or not self._is_vain(mark, text, at):
                 return True
         if not sign.isascii() or begins_word(names, text, at):
             return True
         if sign in MARKED_SIGNS and MARKED.match(text, at) is not None:
             return True
         return sign in table.named_signs and bool(forms_at(names, table.named_first, text, at, eof=True))
+
+    def _is_vain(self, mark: str, text: str, at: int) -> bool:
+        """Does this mark mean nothing by itself, and nothing follow that one of its rows would read?"""
+        rows = self._table.only_rows.get(mark)
+        return rows is not None and all((look := untried(row)) is not None and look(text, at) for row in rows)
 
     def _first(self, text: str, start: int, end: int, names: Declared) -> int:
         """Where the first mark begins between `start` and `end` that counts amid a line; `end` where none does."""
@@ -173,23 +182,31 @@ class Forward:
                     return start
         if text.find("[", start, end) >= 0 and INSTRUCTION.search(text, start, end) is not None:
             return start
-        for search, before, _, wide in (end - start > LONG and self._signs) or self._lead:
+        left = MOST + (end - start) // EVERY_SIGN
+        for search, before, reach, wide in (end - start > LONG and self._table.lead_signs) or self._lead:
             found = None if wide else search(text, start, end)
             while found is not None:
                 at = found.start() - (before[found.lastindex - 1] if found.lastindex and before else 0)
-                if at >= start and self._is_mark(text, at, names):
-                    end = at
-                    break
+                if not reach:
+                    at = word_before(text, at)
+                if at >= start:
+                    counts = self._counts(text, at, names)
+                    left -= counts is None
+                    if counts or not left:
+                        end = at
+                        break
                 found = search(text, found.start() + 1, end)
         return end
 
-    def _is_mark(self, text: str, at: int, names: Declared) -> bool:
-        """Does a mark stand here that counts amid a line, or may a tool's name that does?"""
+    def _counts(self, text: str, at: int, names: Declared) -> bool | None:
+        """Does a mark stand here that counts amid a line, or a tool's name that does?  None: one does, in vain."""
         table = self._table
-        found = table.marker.match(text, at)
-        if found is not None and found.group().casefold() not in table.line:
-            return True
-        return bool(table.inline) and (text[at] in table.named_signs or begins_word(names, text, at))
+        found, none = table.marker.match(text, at), False
+        if found is not None and (mark := found.group().casefold()) not in table.line:
+            if len(mark) > 1 or not self._is_vain(mark, text, at):
+                return True
+            none = None
+        return bool(table.inline and forms_at(names, table.named_inline, text, at, eof=True)) or none
 
 
 def _wide(marks: Iterable[str]) -> tuple[str, ...]:

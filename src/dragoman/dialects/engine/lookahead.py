@@ -9,12 +9,11 @@ where too little text has come to tell; so nothing changes when a row it rules o
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, TypeAlias
 
 from ...late import late
-from ...lenient.source import finder
 from ..reading.call import CALL_NAME, MAX_NAME
 from ..reading.compiled import Row
 from ..reading.segments import MAX_HEADER
@@ -35,7 +34,6 @@ SP = r"[ \t\r\n\f\v\u00a0\ufeff]*+"
 """White space as `Source.space` takes it."""
 FENCED = r"|(?:`{3,}+|~{3,}+)[\w-]*+[ \t]*+\n\s*+[\[{]|(?s:[`~].{0,40}\Z)"
 """Or a fence around an object; forty characters tell that none stands there."""
-Look: TypeAlias = Callable[[str, int], object]
 NAMED = (JsonArgs, TaggedArgs, BraceArgs, ElementArgs, YamlArgs, TextArgs)
 """Notations whose readers begin with the tool's name in its markup."""
 ONE_WORD = late(r"\(\?P<name>(\[\^?[^\]]+\])\+\)")
@@ -188,32 +186,3 @@ def _wanted(row: Row) -> tuple[str, int] | None:
     if row.tool_open:
         return opened + any_of(row.tool_open), longest
     return (opened, longest) if row.tool_close else None
-
-
-@lru_cache(maxsize=2048)
-def begins(row: Row) -> Look:
-    """Tells of a whole text whether the row's reader may find a call at an opener's place; False is certain."""
-    if row.tool_close and not (row.tool_open or row.headed or row.forms) and isinstance(row.dialect.args, NAMED):
-        return _named(row)
-    wanted = None if row.headed else _wanted(row)
-    return _always if wanted is None else re.compile(wanted[0]).match
-
-
-def _always(_: str, __: int) -> bool:
-    return True
-
-
-def _named(row: Row) -> Look:
-    """For a row without a mark before the name: does one that ends a name come soon, and first?"""
-    opened = re.compile(_opened(row))
-    pattern, _, longest, _ = finder(row.tool_close + row.ends)
-    split = re.compile(row.dialect.tool_re, re.S)
-
-    def begin(text: str, pos: int) -> bool:
-        start = opened.match(text, pos).end()  # type: ignore[union-attr]
-        found = pattern.search(text, start, start + MAX_NAME + longest)
-        if found is None or found.group() not in row.tool_close:
-            return False
-        return split.fullmatch(text[start : found.start()].strip()) is not None
-
-    return begin

@@ -164,9 +164,13 @@ class Table(Marks):
 
 
     def _signs_of(self, look: int) -> tuple[Anchored, ...]:
-        if any(before or not behind for before, behind in self.inline):
+        if ("", "") in self.inline:
             return ()
-        words = [Anchored(re.compile(f"(?i:{re.escape(b)})").search) for _, b in sorted(self.inline)]
+        words = [Anchored(re.compile(f"(?i:{re.escape(b)})").search) for before, b in sorted(self.inline) if not before]
+        words += [
+            Anchored(re.compile(leads(((before, ""),), line=False)[0]).search, reach=len(before) + 1)
+            for before in sorted({before for before, _ in self.inline if before})
+        ]
         marks = self.every() - self.line
         inside = {mark for mark in marks if LETTER.match(mark) or ("<" in mark[1:look] and mark[0] != "<")}
         rests: dict[str, set[str]] = {}
@@ -175,15 +179,17 @@ class Table(Marks):
         return (*anchored({sign: soon(rest) for sign, rest in rests.items()}, inside), *words)
 
     @cached_property
-    def weak_rows(self) -> Mapping[str, tuple[Row, ...]]:
-        """The marks that mean nothing but that rows which prove little may begin there, and these."""
+    def only_rows(self) -> Mapping[str, tuple[Row, ...]]:
+        """The marks that mean nothing but that some rows may begin there, and these; of longer ones those of weak rows."""
         others = self.live | self.headers | self.fences | self.ends
-        return {m: rows for m, rows in self.rows.items() if m not in others and not any(row.strong for row in rows)}
+        told = {mark: rows for mark, rows in self.rows.items() if mark not in others}
+        return {m: rows for m, rows in told.items() if len(m) == 1 or not any(row.strong for row in rows)}
 
     @cached_property
     def weak(self) -> frozenset[str]:
-        """Signs that are marks by themselves, and such ones; none with which what stands before a name begins."""
-        return frozenset(m for m in self.weak_rows if len(m) == 1) - {before[0] for before, _ in self.forms if before}
+        """Signs that are marks by themselves, and prove little; none with which what stands before a name begins."""
+        found = {m for m, rows in self.only_rows.items() if len(m) == 1 and not any(row.strong for row in rows)}
+        return frozenset(found) - {before[0] for before, _ in self.forms if before}
 
     @cached_property
     def heads(self) -> frozenset[str]:

@@ -45,14 +45,15 @@ def parse(
 
     Raises UsageError for what is no text and for names there are not, never for what a model wrote.
     """
-    known = declared(tools)
+    known, clear = declared(tools), usual.NOWHERE
     if not (prefix or shown or confirmed) and isinstance(text, str):
         heard = listening(known, dialects, prompted_dialect, (), (), strict=strict, doubt=doubt, native=False)
-        parsed = usual.read(text, heard, finish_reason or "")
-        if parsed is not None:
-            return parsed
+        read = usual.read(text, heard, finish_reason or "")
+        if isinstance(read, Parsed):
+            return read
+        clear = read
     parser = Parser(
         tools=known, dialects=dialects, prefix=prefix, finish_reason=finish_reason, shown=shown, strict=strict,
         doubt=doubt, prompted_dialect=prompted_dialect, confirmed=confirmed,
     )  # fmt: skip
-    return fold(parser.whole(text), text)
+    return fold(parser.whole(text, clear), text)

@@ -93,6 +93,7 @@ class Parser:
         self._reasoned = False
         self._closed, self._looks, self._begins = False, True, table.opens
         self._lane: Lane = NO_LANE
+        self._clear = (0, 0)
         if prefix:
             self._begin(prefix)
         self._reader = self._message()
@@ -157,10 +158,14 @@ class Parser:
             self._teller.settle_overlooked(self._read_alone)
         return self._teller.drain()
 
-    def whole(self, text: str) -> list[Event]:
-        """All of the text at once: what `feed` and `close` would give, but nothing has to wait for more."""
+    def whole(self, text: str, clear: tuple[int, int] = (0, 0)) -> list[Event]:
+        """All of the text at once: what `feed` and `close` would give, but nothing has to wait for more.
+
+        Of what is `clear` somebody knows that nothing in it counts, and that its end begins a line.
+        """
         if not isinstance(text, str):
             raise no_text(text)
+        self._clear = clear
         self._src.feed(text)
         return self.close()
 
@@ -196,6 +201,9 @@ class Parser:
             if self._begins:
                 self._begins = False
                 yield from beginning(src, self._table, self._names, self._teller, self._trial)
+            if self._clear[0] <= src.pos < self._clear[1] and not (self._teller.reasoning or self._teller.queue):
+                self._teller.say(src.buf[src.pos : self._clear[1]])
+                src.pos = self._clear[1]
             marker = yield from self._scanner.scan()
             crowd = self._teller.crowd
             if crowd.is_over and not self._teller.reasoning:

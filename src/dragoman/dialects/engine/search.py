@@ -152,7 +152,7 @@ def _place(sign: Anchored, buf: str, start: int, end: int, found: re.Match[str] 
     while found is not None:
         at = found.start() - (sign.before[found.lastindex - 1] if found.lastindex else 0)
         if not sign.reach:
-            at = _word_before(buf, at)
+            at = word_before(buf, at)
         if at >= start:
             return at
         found = sign.search(buf, found.end(), last)
@@ -162,7 +162,7 @@ def _place(sign: Anchored, buf: str, start: int, end: int, found: re.Match[str] 
 WORD_SIGNS = frozenset(".-:/$@\\_")
 
 
-def _word_before(buf: str, at: int) -> int:
+def word_before(buf: str, at: int) -> int:
     """Where the word begins that stands before this place, perhaps with blanks between."""
     while at and buf[at - 1] in " \t":
         at -= 1

@@ -4,8 +4,8 @@ Most messages with a call are such, and a parser takes three hundred steps to fi
 mend or doubt anything.  Here the lines before the call are passed in one look (`forward.py`), it is read by the readers
 of its notation, and judged by the same evidence and rules.  Knows what listens; reads no notation itself.
 
-Contract: `read` gives exactly what the parser makes of the same text, folded, or None; many a text is not read here of
-which that would come to the same.
+Contract: `read` gives exactly what the parser makes of the same text, folded, or which part of it the parser may pass;
+many a text is not read here of which that would come to the same.
 """
 
 from __future__ import annotations
@@ -54,6 +54,16 @@ class Before(NamedTuple):
     start: int
 
 
+class Clear(NamedTuple):
+    """Text in which nothing counts: from a place that any reader comes by, to the beginning of a line."""
+
+    start: int
+    end: int
+
+
+NOWHERE = Clear(0, 0)
+
+
 class Group(NamedTuple):
     """Calls that were read as one, the row they are of, where they end, and where the blanks behind them do."""
 
@@ -63,22 +73,27 @@ class Group(NamedTuple):
     behind: int
 
 
-def read(text: str, heard: Listening, finish: str) -> Parsed | None:
-    """What the parser makes of `text`; None where only it can tell."""
+def read(text: str, heard: Listening, finish: str) -> Parsed | Clear:
+    """What the parser makes of `text`; where only it can tell, what it need not read."""
     judge = heard.judge
     if judge.tools is None or judge.strict or judge.watches_copies or judge.habits or judge.native:
-        return None
+        return NOWHERE
     if not heard.names.some or finish == Stop.LENGTH or len(text) > BLOCK:
-        return None
+        return NOWHERE
     before = _reasoning(text, heard)
     if before is None:
-        return None
+        return NOWHERE
     at = _call(text, before.start, heard)
-    groups = _groups(text, at, heard, alone=not text[before.start : at].strip()) if at >= 0 else None
-    if groups is None:
-        return None
+    if at < 0:
+        return NOWHERE
+    return _read_from(text, before, at, heard) or Clear(before.start, at)
+
+
+def _read_from(text: str, before: Before, at: int, heard: Listening) -> Parsed | None:
+    """The same of a text whose first call may stand at `at`; None where only the parser can tell."""
     prose = text[before.start : at]
-    if _says_against(groups[0].row, prose) or _overlooks(prose, heard):
+    groups = _groups(text, at, heard, alone=not prose or prose.isspace())
+    if groups is None or _says_against(groups[0].row, prose) or _overlooks(prose, heard):
         return None
     if len(prose) > SIGNS and Crowd().will(prose):
         return None
