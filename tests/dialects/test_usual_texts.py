@@ -53,7 +53,8 @@ def by_parser(text: str, tools: list[Tool] = TOOLS, **asked: Any) -> Parsed:
 
 def read(text: str) -> Parsed | None:
     heard = listening(declared(FEW), "auto", "", (), (), strict=False, doubt="ask", native=False)
-    return usual.read(text, heard, "")
+    found = usual.read(text, heard, "")
+    return found if isinstance(found, Parsed) else None
 
 
 def drawn_call(rng: random.Random) -> ToolCall:
@@ -94,7 +95,7 @@ def test_a_message_is_read_as_the_parser_reads_it(dialect: str) -> None:
     f"```python\nprint('x')\nreturn 1\n```\n\nNow:\n\n{CALL}", f"A List<Sample>, x < y and f(x).\n\n{CALL}",
     '[TOOL_CALLS][{"name": "ping", "arguments": {"host": "a"}}]',
     f"好的，我来查一下。\n\n{CALL}", f"I'll look.\n{CALL}", f"To see it, I look.\n\n{CALL}", f"`ls -l` lists them.\n\n{CALL}",
-    f"So:\n\n>>> f(1)\n2\n\n{CALL}", f"Returns nothing.\n\n{CALL}", f"So:\n\n[the page](x)\n\n{CALL}",
+    f"Returns nothing.\n\n{CALL}", f"So:\n\n[the page](x)\n\n{CALL}",
     "<tool_call>\n<function=ping>\n<parameter=host>\na\n</parameter>\n</function>\n</tool_call>",
 ])  # fmt: skip
 def test_a_plain_message_is_read_at_one_look(text: str) -> None:
@@ -115,6 +116,13 @@ def test_what_wants_a_word_is_left_to_the_parser(text: str) -> None:
 def test_a_crowd_of_backticks_before_a_call_counts_as_in_pieces() -> None:
     text = "a `b` c\n" * 11_000 + CALL
     assert parse(text, tools=TOOLS) == by_parser(text)
+
+
+@pytest.mark.parametrize("line", ["return x\n", "Answer: 42\n", "[1] x\n"])
+def test_marks_in_vain_are_counted_as_the_parser_counts_them(line: str) -> None:
+    text = (line + "word " * 100 + ".\n") * 700
+    for call in (CALL, 'ping(host="a")'):
+        assert parse(text + call, tools=TOOLS) == by_parser(text + call)
 
 
 def test_a_call_that_was_cut_by_a_limit_is_left_to_the_parser() -> None:

@@ -172,7 +172,7 @@ class Forward:
     def _is_vain(self, mark: str, text: str, at: int) -> bool:
         """Does this mark mean nothing by itself, and nothing follow that one of its rows would read?"""
         rows = self._table.only_rows.get(mark)
-        return rows is not None and all((look := untried(row)) is not None and look(text, at) for row in rows)
+        return rows is not None and all((look := untried(row)) is not None and look.ended(text, at) for row in rows)
 
     def _first(self, text: str, start: int, end: int, names: Declared) -> int:
         """Where the first mark begins between `start` and `end` that counts amid a line; `end` where none does."""

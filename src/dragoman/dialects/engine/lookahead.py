@@ -90,6 +90,10 @@ class Unlike:
             return not _holds(text, self._marks, start, end)
         return True
 
+    def ended(self, text: str, pos: int) -> bool:
+        """The same of a text that has ended: nothing in it can still become anything else."""
+        return self._head.match(text, pos) is None or self(text, pos)
+
 
 def _holds(text: str, marks: Sequence[str], start: int, end: int) -> bool:
     for mark in marks:  # noqa: SIM110 -- a generator would cost more than the searches
