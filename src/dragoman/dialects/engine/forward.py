@@ -8,19 +8,17 @@ else, opened nothing that is still open, and counted nothing.  Many a place is n
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from functools import cached_property
-from typing import Protocol
 
 from ...late import late
 from ..judge.declared import Declared
 from ..judge.paragraphs import LINE_MARKS, LINE_SIGNS, PARTIES
-from ..reading.compiled import Row
 from ..reading.named import begins_word, forms_at
 from .budget import OPENERS
 from .lookahead import untried
 from .mark_starts import FENCE, LINE_BEGINS, line_that_may_matter
-from .marks_at import MarksAt
+from .markers import Table
 from .search import LONG, Anchored, word_before
 
 MOST, EVERY = 64, 512
@@ -42,61 +40,10 @@ INSTRUCTION = late(r"\[(?=(?i:INST)\])")
 """Another party's turn, wherever on its line."""
 
 
-class Marked(Protocol):
-    """What is asked of a table of marks."""
-
-    @property
-    def lead(self) -> re.Pattern[str]:
-        """Finds a character that begins a mark, or may, wherever on its line."""
-
-    @property
-    def line_lead(self) -> re.Pattern[str]:
-        """Finds a line that begins with one, or may."""
-
-    @property
-    def line(self) -> frozenset[str]:
-        """The marks that count only first on their line."""
-
-    @property
-    def calm(self) -> frozenset[str]:
-        """The marks of fences that may be passed."""
-
-    @property
-    def only_rows(self) -> Mapping[str, tuple[Row, ...]]:
-        """The marks that mean nothing but that some rows may begin there, and these."""
-
-    @property
-    def marker(self) -> MarksAt:
-        """Finds the mark that stands at a place."""
-
-    @property
-    def inline(self) -> frozenset[tuple[str, str]]:
-        """How calls begin that begin with a tool's name, wherever on their line."""
-
-    @property
-    def named_first(self) -> tuple[tuple[str, str], ...]:
-        """How calls begin that begin with a tool's name."""
-
-    @property
-    def named_inline(self) -> tuple[tuple[str, str], ...]:
-        """Those of them that count wherever on their line."""
-
-    @property
-    def named_signs(self) -> frozenset[str]:
-        """What stands before declared names begins with these."""
-
-    @property
-    def lead_signs(self) -> tuple[Anchored, ...]:
-        """Searches that find together what `lead` finds."""
-
-    def every(self) -> frozenset[str]:
-        """All marks."""
-
-
 class Forward:
     """Asked of the texts that are read with one table."""
 
-    def __init__(self, table: Marked) -> None:
+    def __init__(self, table: Table) -> None:
         self._table = table
         first = table.line_lead.pattern.removeprefix(LINE_BEGINS)
         self._begins = late(rf"{BLANKS}(?:{first}|{LINE_MARKS})")
@@ -143,7 +90,7 @@ class Forward:
         return start
 
     def _past(self, text: str, line: int, names: Declared, asked: int) -> int:
-        """Behind a fence of code that stands here, or a line that begins no call; -1 for neither.  So many were asked."""
+        """Behind a fence of code here, or a line that begins no call; -1 for neither.  So many were asked."""
         at = START.match(text, line).end()  # type: ignore[union-attr]
         if text.startswith(FENCE, at):
             fence = FENCED.match(text, at)
@@ -200,13 +147,23 @@ class Forward:
 
     def _counts(self, text: str, at: int, names: Declared) -> bool | None:
         """Does a mark stand here that counts amid a line, or a tool's name that does?  None: one does, in vain."""
-        table = self._table
-        found, none = table.marker.match(text, at), False
+        table, vain = self._table, False
+        found = table.marker.match(text, at)
         if found is not None and (mark := found.group().casefold()) not in table.line:
-            if len(mark) > 1 or not self._is_vain(mark, text, at):
+            vain = len(mark) == 1 and self._is_vain(mark, text, at)
+            if not vain:
                 return True
-            none = None
-        return bool(table.inline and forms_at(names, table.named_inline, text, at, eof=True)) or none
+        if table.inline and forms_at(names, table.named_inline, text, at, eof=True):
+            return True
+        return None if vain else False
+
+
+def forward(table: Table) -> Forward:
+    """What is asked of texts that are read with this table; made once."""
+    made: Forward | None = table.prepared.get(Forward)
+    if made is None:
+        made = table.prepared[Forward] = Forward(table)
+    return made
 
 
 def _wide(marks: Iterable[str]) -> tuple[str, ...]:

@@ -6,8 +6,9 @@ Knows rows and marker spellings; does not read text, and no tool.  Tables are ca
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from functools import cached_property, lru_cache
+from typing import Any
 
 from ...late import late, late_call
 from ...lenient.source import prefixes_of, same
@@ -18,7 +19,6 @@ from ..reading.named import leads
 from ..reading.segments import segmented
 from ..spec import Dialect, JsonCall, Listing, Place, Route, Segments, Strength
 from .choices import parted, soon
-from .forward import Forward
 from .mark_starts import FENCE, LETTER, LOOK, NEAR, WAIT, first_signs, on_line, plain_fence, starts
 from .marks_at import MarksAt
 from .passing import Passing
@@ -117,7 +117,7 @@ class Table(Marks):
 
     `lead` finds a character that begins a marker, or may, `line_lead` a line that begins with one that begins a `line` marker,
     `any_lead` either character anywhere; `stops` finds both in running text.
-    `calm` are the marks of fences that may be passed.
+    `calm` are the marks of fences that may be passed; `prepared` is what others made once for this table.
     """
 
     lead: re.Pattern[str]
@@ -131,6 +131,7 @@ class Table(Marks):
     marker: MarksAt
     longest: int
     derived: dict[tuple[str, ...], Table] = field(default_factory=dict)
+    prepared: dict[Hashable, Any] = field(default_factory=dict)
     derived_searches: dict[frozenset[str], Search] = field(default_factory=dict)
 
     @cached_property
@@ -259,11 +260,6 @@ class Table(Marks):
     def calm_lead(self) -> re.Pattern[str]:
         """Finds what `line_lead` finds, but fences in which code stands, or nothing."""
         return re.compile(self.calm_source)
-
-    @cached_property
-    def forward(self) -> Forward:
-        """The lines in which nothing counts."""
-        return Forward(self)
 
     @cached_property
     def passing(self) -> Passing:

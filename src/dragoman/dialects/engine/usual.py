@@ -29,6 +29,7 @@ from ..reading.strays import Strays
 from ..reading.table import CLEAN, READERS
 from .beginning import may_open
 from .crowd import SIGNS, Crowd
+from .forward import forward
 from .listening import Listening
 from .lookahead import unlike_all, untried
 from .overlooked import overlooked
@@ -118,7 +119,7 @@ def _reasoning(text: str, heard: Listening) -> Before | None:
     thought = text[start:end]
     if at or end < 0 or begins_word(heard.names, text, 1) or thought[-1:] == "`" or _is_fenced(thought):
         return None
-    return Before(thought, end + len(closers[0])) if table.forward.is_clear(text, start, end, heard.names) else None
+    return Before(thought, end + len(closers[0])) if forward(table).is_clear(text, start, end, heard.names) else None
 
 
 def _is_fenced(text: str) -> bool:
@@ -137,7 +138,7 @@ def _call(text: str, start: int, heard: Listening) -> int:
             return at
     if text[at] in VALUES or (table.opens and may_open(table, names, text[at]) and _opens(text, at, heard)):
         return -1
-    return table.forward.to(text, start, names)
+    return forward(table).to(text, start, names)
 
 
 def _opens(text: str, at: int, heard: Listening) -> bool:
