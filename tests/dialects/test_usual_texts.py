@@ -93,7 +93,8 @@ def test_a_message_is_read_as_the_parser_reads_it(dialect: str) -> None:
     CALL, f"{CALL}\n", f"\n\n{CALL}", f"I will look.\n\n{CALL}", f"<think>\nLet me see.\n</think>\n\n{CALL}",
     f"<think></think>{CALL}", f"{CALL}\n{CALL.replace('ping', 'list_all').replace(OF_IT, '')}",
     f"```python\nprint('x')\nreturn 1\n```\n\nNow:\n\n{CALL}", f"A List<Sample>, x < y and f(x).\n\n{CALL}",
-    '[TOOL_CALLS][{"name": "ping", "arguments": {"host": "a"}}]',
+    '[TOOL_CALLS][{"name": "ping", "arguments": {"host": "a"}}]', '[{"name": "ping", "arguments": {"host": "a"}}]',
+    '{"name": "ping", "arguments": {"host": "a"}}', '[ping(host="a"), list_all()]', f"- one\n- two\n\n{CALL}",
     f"好的，我来查一下。\n\n{CALL}", f"I'll look.\n{CALL}", f"To see it, I look.\n\n{CALL}", f"`ls -l` lists them.\n\n{CALL}",
     f"Returns nothing.\n\n{CALL}", f"So:\n\n[the page](x)\n\n{CALL}",
     "<tool_call>\n<function=ping>\n<parameter=host>\na\n</parameter>\n</function>\n</tool_call>",
@@ -105,6 +106,7 @@ def test_a_plain_message_is_read_at_one_look(text: str) -> None:
 
 @pytest.mark.parametrize("text", [
     "Nothing to do.", f"```\n{CALL}\n```", f"```\n{CALL}", f"> {CALL}", f"Do not run this:\n\n{CALL}", f"{CALL}\nDone.",
+    '{"name": "pong", "arguments": {}}', '{"name": "ping", "arguments": {"host": "a"}}.', "[ping(host=x)]", "[]", "{}",
     f"User: hi\n\n{CALL}", f"It is `\n{CALL}`", f"<think>\n{CALL}", f"ping(1)\n\n{CALL}", f'{{"a": "\n{CALL}',
     CALL.replace("ping", "pong"), CALL.replace(OF_IT, '"host": [1]'), CALL.replace('"a"}', '"a",}'),
     f"{CALL}\n{CALL}",

@@ -24,21 +24,21 @@ from ..judge.quotation import KEPT
 from ..judge.rules import Decision, decide
 from ..reading.call import Attempt, Mismatch
 from ..reading.compiled import Row
-from ..reading.named import begins_word, forms_at
+from ..reading.named import begins_word, forms_at, opener
 from ..reading.strays import Strays
 from ..reading.table import CLEAN, READERS
 from .beginning import may_open
 from .crowd import SIGNS, Crowd
 from .forward import forward
 from .listening import Listening
-from .lookahead import unlike_all, untried
+from .lookahead import unlike, unlike_all, untried
 from .overlooked import overlooked
 from .parsed import Parsed
 from .visible import BLOCK
 
 BLANKS, INDENT = re.compile(r"\s*+"), re.compile(r"[ \t\r\n]*+")
-VALUES = "{["
-"""What a message begins with that is a JSON value: in a string of it whatever stands is quoted."""
+VALUES = ("{", "[")
+"""What a message begins with that is a value: in a string of it whatever stands is quoted."""
 VALUE_ENDS = ("}", "]", ")")
 LAST = 200
 """So much of a text's end tells how it ends."""
@@ -84,10 +84,23 @@ def read(text: str, heard: Listening, finish: str) -> Parsed | Clear:
     before = _reasoning(text, heard)
     if before is None:
         return NOWHERE
-    at = _call(text, before.start, heard)
+    at = INDENT.match(text, before.start).end()  # type: ignore[union-attr]
+    if text[at : at + 1] in VALUES:
+        return _read_value(text, before, at, heard) or NOWHERE
+    at = _call(text, before.start, at, heard)
     if at < 0:
         return NOWHERE
     return _read_from(text, before, at, heard) or Clear(before.start, at)
+
+
+def _read_value(text: str, before: Before, at: int, heard: Listening) -> Parsed | None:
+    """The same of a message that is one value, in no tags: calls and nothing else."""
+    if heard.judge.protocol or (heard.table.opens and _opens(text, at, heard)):
+        return None
+    group = _read(text, at, heard, alone=True, strong=False)
+    if group is None or group.behind < len(text) or not all(_is_usual(draft, heard) for draft in group.drafts):
+        return None
+    return _message(text, before, text[before.start : at], [group], heard)
 
 
 def _read_from(text: str, before: Before, at: int, heard: Listening) -> Parsed | None:
@@ -127,16 +140,19 @@ def _is_fenced(text: str) -> bool:
     return ("`" in text and "```" in text) or ("~" in text and "~~~" in text)
 
 
-def _call(text: str, start: int, heard: Listening) -> int:
-    """The beginning of the line that a call begins, with nothing that counts before it; -1 where that is not plain."""
-    table, names, at = heard.table, heard.names, INDENT.match(text, start).end()  # type: ignore[union-attr]
+def _call(text: str, start: int, at: int, heard: Listening) -> int:
+    """The beginning of the line that a call begins, with nothing that counts before it; -1 where that is not plain.
+
+    The first word stands at `at`.
+    """
+    table, names = heard.table, heard.names
     if at == len(text):
         return -1
     if text[at] in table.heads and (at == start or text[at - 1] == "\n"):
         found = table.marker.match(text, at)
         if found is not None and table.opens_calls(found.group()):
             return at
-    if text[at] in VALUES or (table.opens and may_open(table, names, text[at]) and _opens(text, at, heard)):
+    if table.opens and may_open(table, names, text[at]) and _opens(text, at, heard):
         return -1
     return forward(table).to(text, start, names)
 
@@ -144,17 +160,21 @@ def _call(text: str, start: int, heard: Listening) -> int:
 def _opens(text: str, at: int, heard: Listening) -> bool:
     """May a message be nothing but calls that begins with what stands here?"""
     table, names = heard.table, heard.names
-    if text.startswith(table.opening_marks, at) or begins_word(names, text, at):
-        return True
-    return bool(forms_at(names, tuple(table.opening_forms), text, at, eof=True))
+    mark = next((mark for mark in table.opening_marks if text.startswith(mark, at)), "")
+    for row in table.openings.get(mark, ()):
+        look = unlike(row)
+        if look is None or not look.ended(text, at):
+            return True
+    forms = forms_at(names, tuple(table.opening_forms), text, at, eof=True)
+    return bool(forms) and opener(names, forms, text, at, eof=True) is not None
 
 
-def _rows(text: str, at: int, heard: Listening) -> tuple[Row, ...]:
-    """The rows that a call which stands here may be of; none where the mark proves little, or a tool's name is one."""
+def _rows(text: str, at: int, heard: Listening, *, strong: bool) -> tuple[Row, ...]:
+    """The rows that a call which stands here may be of; none where a tool's name is a mark, or it is not as `strong`."""
     table = heard.table
     found = table.marker.match(text, at)
     rows = table.rows.get(found.group().casefold(), ()) if found is not None else ()
-    if not rows or not rows[0].strong or forms_at(heard.names, table.named_first, text, at, eof=True):
+    if not rows or rows[0].strong is not strong or forms_at(heard.names, table.named_first, text, at, eof=True):
         return ()
     looks = unlike_all(rows)
     return () if looks and all(look(text, at) for look in looks) else rows
@@ -179,13 +199,13 @@ def _groups(text: str, at: int, heard: Listening, *, alone: bool) -> list[Group]
     return None
 
 
-def _read(text: str, at: int, heard: Listening, *, alone: bool) -> Group | None:
+def _read(text: str, at: int, heard: Listening, *, alone: bool, strong: bool = True) -> Group | None:
     """The calls that stand here, of the first row that can read them; None where one broke behind a call's name."""
     src = Source()
     src.feed(text)
     src.eof = True
     last = text[-LAST:].rstrip()
-    for row in _rows(text, at, heard):
+    for row in _rows(text, at, heard, strong=strong):
         other = untried(row)
         if other is not None and other(text, at):
             continue
@@ -193,7 +213,7 @@ def _read(text: str, at: int, heard: Listening, *, alone: bool) -> Group | None:
         attempt = Attempt(src, row, heard.judge, _ignore, READERS)
         attempt.strays, attempt.alone = Strays(_never), alone
         try:
-            read = row.strong and _is_closed(row, last) and _is_whole(attempt)
+            read = row.strong is strong and _is_closed(row, last) and _is_whole(attempt)
         except (Mismatch, Broken, Cut):
             if attempt.drafts:
                 return None
@@ -268,7 +288,8 @@ def _calls(drafts: list[Draft], decision: Decision, others: list[ToolCall]) -> l
         if identity in taken:
             identity = f"call_{len(taken)}"
         taken.add(identity)
-        report, given = draft.report(Tier.TAGGED, decision), draft.arguments()
+        tier = Tier.TAGGED if draft.strong else Tier.RAW_JSON
+        report, given = draft.report(tier, decision), draft.arguments()
         made.append(ToolCall(id=identity, name=draft.name, arguments=given, raw=draft.text(), report=report))
     return made
 
@@ -287,14 +308,14 @@ def _says_against(row: Row, prose: str) -> bool:
 
 
 def _decision(row: Row, place: Place, heard: Listening, *, midline: bool, ends: bool) -> Decision:
-    mark = mark_of(row.dialect, strong=True)
+    mark = mark_of(row.dialect, strong=row.strong)
     habit = "" if midline else habit_of(row.dialect.name, mark, place, ends=ends)
-    return _decided(mark, place, habit, heard.judge.asked_for(row.dialect.name))
+    return _decided(mark, row.strong, place, habit, heard.judge.asked_for(row.dialect.name))
 
 
 @lru_cache(maxsize=1024)
-def _decided(mark: Mark, place: Place, habit: str, asked: bool) -> Decision:
-    return decide(Evidence(mark=mark, strong=True, place=place, habit=habit, asked=asked))
+def _decided(mark: Mark, strong: bool, place: Place, habit: str, asked: bool) -> Decision:
+    return decide(Evidence(mark=mark, strong=strong, place=place, habit=habit, asked=asked))
 
 
 def _overlooks(prose: str, heard: Listening) -> bool:
