@@ -85,7 +85,7 @@ def read(text: str, heard: Listening, finish: str) -> Parsed | Clear:
     if before is None:
         return NOWHERE
     at = INDENT.match(text, before.start).end()  # type: ignore[union-attr]
-    if text[at : at + 1] in VALUES:
+    if text[at : at + 1] in VALUES and not _is_tag(text, at, heard):
         return _read_value(text, before, at, heard) or NOWHERE
     at = _call(text, before.start, at, heard)
     if at < 0:
@@ -148,13 +148,17 @@ def _call(text: str, start: int, at: int, heard: Listening) -> int:
     table, names = heard.table, heard.names
     if at == len(text):
         return -1
-    if text[at] in table.heads and (at == start or text[at - 1] == "\n"):
-        found = table.marker.match(text, at)
-        if found is not None and table.opens_calls(found.group()):
-            return at
+    if text[at] in table.heads and (at == start or text[at - 1] == "\n") and _is_tag(text, at, heard):
+        return at
     if table.opens and may_open(table, names, text[at]) and _opens(text, at, heard):
         return -1
     return forward(table).to(text, start, names)
+
+
+def _is_tag(text: str, at: int, heard: Listening) -> bool:
+    """Does a mark stand here that nobody writes but to make a call?"""
+    found = heard.table.marker.match(text, at)
+    return found is not None and heard.table.opens_calls(found.group())
 
 
 def _opens(text: str, at: int, heard: Listening) -> bool:
@@ -170,7 +174,7 @@ def _opens(text: str, at: int, heard: Listening) -> bool:
 
 
 def _rows(text: str, at: int, heard: Listening, *, strong: bool) -> tuple[Row, ...]:
-    """The rows that a call which stands here may be of; none where a tool's name is a mark, or it is not as `strong`."""
+    """The rows that a call which stands here may be of; none where a tool's name is a mark, or not as `strong`."""
     table = heard.table
     found = table.marker.match(text, at)
     rows = table.rows.get(found.group().casefold(), ()) if found is not None else ()
