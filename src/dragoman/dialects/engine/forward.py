@@ -14,9 +14,9 @@ from typing import Protocol
 
 from ...late import late
 from ..judge.declared import Declared
-from ..judge.paragraphs import LINE_MARKS
+from ..judge.line_marks import LINE_MARKS
 from ..reading.named import begins_word, forms_at
-from .mark_starts import FENCE, LINE_BEGINS
+from .mark_starts import FENCE, LINE_BEGINS, ended
 from .marks_at import MarksAt
 from .search import LONG, Anchored
 
@@ -83,16 +83,15 @@ class Forward:
 
     def __init__(self, table: Marked) -> None:
         self._table = table
-        first = table.line_lead.pattern.removeprefix(LINE_BEGINS)
-        self._begins = late(rf"{BLANKS}(?:{first}|{LINE_MARKS})")
-        self._later = late(rf"{LINE_BEGINS}(?:{first}|{LINE_MARKS})")
+        first = ended(table.line_lead.pattern.removeprefix(LINE_BEGINS))
+        self._lines = late(rf"{LINE_BEGINS}(?:{first}|{LINE_MARKS})")
         self._fences = {FENCE} | table.calm
         self._wide = _wide(table.every())
 
     @cached_property
     def _lead(self) -> tuple[Anchored, ...]:
         """The one search for all marks that count amid a line."""
-        return (Anchored(self._table.lead.search),)
+        return (Anchored(re.compile(ended(self._table.lead.pattern)).search),)
 
     @cached_property
     def _signs(self) -> tuple[Anchored, ...]:
@@ -115,10 +114,11 @@ class Forward:
 
     def _over_lines(self, text: str, start: int, names: Declared) -> int:
         """Behind the lines that begin with nothing that counts; `start` where too many had to be asked."""
-        pos = start if self._begins.match(text, start) is None else self._past(text, start, names)
+        lines = self._lines
+        pos = start if lines.match(f"\n{text[start:]}") is None else self._past(text, start, names)
         if pos < 0:
             return start
-        later = self._later.search
+        later = lines.search
         for _ in range(MOST + len(text) // EVERY):
             found = later(text, pos - 1 if pos else 0)
             if found is None:

@@ -34,6 +34,8 @@ from .hint_words import (
     SHOWN,
 )
 
+KEPT = 600
+"""Characters kept for the words before a candidate."""
 REACH = 240
 """Characters on either side that are looked at."""
 SENTENCES = late(r"(?<=[.!?。！？；;])\s+|(?<=[。！？；])(?=\S)")

@@ -17,15 +17,10 @@ from typing import NamedTuple
 
 from ...late import late
 from .boxes import ELEMENTS, FIRST_LETTERS, FORUM
+from .line_marks import LINE_MARKS
 
-LINE_MARKS = (
-    r"(?=[`~@+#*_UHI\[{.])(?:\.(?:[. ]?\w|[^\s.])|`{3}|~{3}|@@|\+{3}|#\+"
-    r"|(?:#{1,6}[ \t]*+)?(?:[*_]{2})?(?:User|USER|Human|HUMAN|Instruction)"
-    r"|\[(?:source|listing|literal|example|quote|verse)\b|\{(?i:code|noformat|quote)\b)"
-)
 LINE = late(rf"\n[ \t\r]*+{LINE_MARKS}")
-"""Lines that may matter to later paragraphs: fences, diffs, listings, another party's label.  Their first signs come
-once more before the choice, for most lines begin with none of them."""
+"""Lines that may matter to later paragraphs."""
 MARKS = {
     ":": late(r": [|>]"),
     "\\": late(r"\\(?=(?i:begin)\{)"),
