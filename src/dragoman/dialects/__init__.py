@@ -23,9 +23,10 @@ if TYPE_CHECKING:
     from .rows.record import to_record as to_record
 
 _LATE = {
-    ".engine.parser": "Parser", ".learning": "learn", ".learning.outputs": "learn_from_outputs samples_of", ".rows.record": "from_record to_record",
+    ".engine.parser": "Parser", ".learning": "learn",
+    ".learning.outputs": "learn_from_outputs samples_of", ".rows.record": "from_record to_record",
 }  # fmt: skip
-"""Loaded when first used: whoever parses learns nothing, and need not wait for what does; many a text needs no parser."""
+"""Loaded when first used: whoever parses learns nothing, and many a text needs no parser."""
 
 tabulate(__name__, DIALECTS)
 _find = late_names(__name__, _LATE)

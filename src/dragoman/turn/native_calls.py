@@ -19,8 +19,9 @@ from typing import Any
 
 from ..dialects.judge.candidate import Draft, close_json
 from ..dialects.judge.judge import Judge, Unknown, slip_of
-from ..dialects.reading.arguments import NO_KEY, wrappers
+from ..dialects.reading.arguments import wrappers
 from ..dialects.reading.arguments_object import members_of
+from ..dialects.reading.keys import NO_KEY
 from ..events import NOT_RUN, CallDelta, CallEnded, CallStarted, Event, IssueReported, assemble
 from ..jsontext import dumps
 from ..lenient.notation import JSON, Broken, Cut

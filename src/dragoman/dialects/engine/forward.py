@@ -16,13 +16,15 @@ from ...late import late
 from ..judge.declared import Declared
 from ..judge.line_marks import LINE_MARKS
 from ..reading.named import begins_word, forms_at
-from .mark_starts import FENCE, LINE_BEGINS, ended
+from .mark_starts import FENCE, LINE_BEGINS, LOOK, ended, glued
 from .marks_at import MarksAt
-from .search import LONG, Anchored
+from .search import LIKE_LETTERS, LONG, Anchored
 
 MOST, EVERY = 64, 512
 """So many lines are asked one by one whether a tool's name begins them, or the code in a fence; and one more for so
 many characters."""
+ENOUGH, A_TEXT = 48, 4
+"""So many places are looked at, a text counted as some, before a pattern is made for all that come."""
 BLANKS = r"[ \t\r]*+"
 REST = rf"(?:(?!{BLANKS}(?:`{{3}}|~{{3}}|<))[^\n]*+\n)++{BLANKS}`{{3,}}+[ \t\r]*+\n"
 START = re.compile(BLANKS)
@@ -87,11 +89,19 @@ class Forward:
         self._lines = late(rf"{LINE_BEGINS}(?:{first}|{LINE_MARKS})")
         self._fences = {FENCE} | table.calm
         self._wide = _wide(table.every())
+        self._unmade = ENOUGH
+
+    @cached_property
+    def _begun(self) -> tuple[str, ...]:
+        """What such marks begin with, in small letters; none where a tool's name may be one."""
+        table = self._table
+        begun = {mark[: LOOK if mark[0].isalpha() else 1].lower() for mark in table.every() - table.line}
+        return () if table.inline else tuple(sorted(filter(str.isascii, begun)))
 
     @cached_property
     def _lead(self) -> tuple[Anchored, ...]:
         """The one search for all marks that count amid a line."""
-        return (Anchored(re.compile(ended(self._table.lead.pattern)).search),)
+        return (Anchored(self._table.lead.search),)
 
     @cached_property
     def _signs(self) -> tuple[Anchored, ...]:
@@ -158,6 +168,8 @@ class Forward:
             return start
         if text.find("[", start, end) >= 0 and INSTRUCTION.search(text, start, end) is not None:
             return start
+        if self._unmade > 0 and end - start <= LONG and self._begun and _is_plain(text):
+            return self._first_begun(text, start, end, names)
         for search, before, _, wide in (end - start > LONG and self._signs) or self._lead:
             found = None if wide else search(text, start, end)
             while found is not None:
@@ -168,6 +180,19 @@ class Forward:
                 found = search(text, found.start() + 1, end)
         return end
 
+    def _first_begun(self, text: str, start: int, end: int, names: Declared) -> int:
+        """The same in a short text, word for word: so much sooner than a pattern is made, which finds it faster."""
+        small = text[start : end + LOOK].lower()
+        self._unmade -= A_TEXT
+        for begun in self._begun:
+            at = small.find(begun) + start
+            while start <= at < end:
+                self._unmade -= 1
+                if not (at and glued(text[at - 1], text[at])) and self._is_mark(text, at, names):
+                    end = at
+                at = small.find(begun, at - start + 1) + start
+        return end
+
     def _is_mark(self, text: str, at: int, names: Declared) -> bool:
         """Does a mark stand here that counts amid a line, or may a tool's name that does?"""
         table = self._table
@@ -175,6 +200,11 @@ class Forward:
         if found is not None and found.group().casefold() not in table.line:
             return True
         return bool(table.inline) and (text[at] in table.named_signs or begins_word(names, text, at))
+
+
+def _is_plain(text: str) -> bool:
+    """Does no sign of the text stand for a letter that it is not the small or the capital one of?"""
+    return text.isascii() or not any(sign in text for sign in LIKE_LETTERS)
 
 
 def _wide(marks: Iterable[str]) -> tuple[str, ...]:

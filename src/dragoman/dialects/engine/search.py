@@ -198,6 +198,7 @@ def anchored(begun: Mapping[str, str], marks: Collection[str]) -> tuple[Anchored
 
 ALIKE = {"i": "\u0130\u0131", "k": "\u212a", "s": "\u017f", "\u00e5": "\u212b"}
 """Signs of other scripts that `re` takes for these letters where case does not count."""
+LIKE_LETTERS = "".join(ALIKE.values())
 
 
 @lru_cache(maxsize=1024)

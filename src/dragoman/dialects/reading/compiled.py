@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from functools import lru_cache
-from typing import Any, TypeAlias
+from functools import cached_property, lru_cache
+from typing import TypeAlias
 
 from ...late import late
 from ...records import replace
@@ -46,19 +46,6 @@ class Row:
     tool_open: Marks
     body_close: Marks
     body_open: Marks
-    after_body: Marks
-    after_value: Marks
-    ends: Marks
-    key_close: Marks
-    key_heads: Marks
-    key_open: Marks
-    nesting: Nesting
-    opens_call: Marks
-    type_close: Marks
-    type_open: Marks
-    value_close: Marks
-    value_marks: Marks
-    value_open: Marks
 
     def __init__(self, dialect: Dialect, *, asked: bool = False) -> None:
         d = self.dialect = dialect
@@ -82,6 +69,7 @@ class Row:
         self.closer_needed: bool = bool(d.call.close and d.call.close[0]) and bool(self.call_open or self.tool_open)
         self._variants: dict[str, Row] = {}
         self._base: Row | None = None
+        self._tags()
         self.openers: Marks = self._openers()
         # A fence tagged as a call is one even when it holds nothing that can be read (seed 000: an error, not text).
         self.sure: bool = self.strong and any(o[:3] in {"~~~", "```"} for o in self.openers)
@@ -120,42 +108,42 @@ class Row:
     def _with_name(self, name: str) -> Row:
         call = self.dialect.call
         one = Row(replace(self.dialect, call=Span((), tuple(c.replace(NAME, name) for c in call.close))))
-        one._tags()
         one.strong, one.place, one.forms = self.strong, self.place, self.forms
         one.call_open = one.again = tuple(before + name + behind for before, behind in self.forms)
         one.openers, one._base = (), self
         return one
 
-    def __getattr__(self, name: str) -> Any:
-        """What only a call of this row asks for, made when the first is read: most processes meet one row or two."""
-        if name not in Row.__annotations__ or "ends" in self.__dict__:
-            raise AttributeError(f"a row has no {name!r}", name=name, obj=self)
-        self._tags()
-        return self.__dict__[name]
-
     def _tags(self) -> None:
         args = self.dialect.args
         tagged = isinstance(args, TaggedArgs)
         of = args if isinstance(args, TaggedArgs) else NO_TAGS
-        self.key_open = _bare(of.key.open)
-        self.key_close = _once(_bare(of.key.close, newline=True) + of.raw_flag + of.json_flag)
-        self.type_open = _bare(of.type.open)
-        self.type_close = _bare(of.type.close)
-        self.value_open = _bare(of.value.open)
-        self.value_close = _bare(of.value.close)
-        self.ends = _once(self.body_close + self.call_close + self.section_close)
-        self.key_heads = _once(tuple(o[: -len(NAMED)] for o in self.key_open if o.endswith(NAMED)))
-        self.after_value = self.key_open + self.key_heads + self.ends + self.tool_open if tagged else ()
-        self.after_body = _once(self.ends + self.call_open + self.tool_open + self.section_open)
-        self.nesting = Nesting(
+        self.key_open: Marks = _bare(of.key.open)
+        self.key_close: Marks = _once(_bare(of.key.close, newline=True) + of.raw_flag + of.json_flag)
+        self.type_open: Marks = _bare(of.type.open)
+        self.type_close: Marks = _bare(of.type.close)
+        self.value_open: Marks = _bare(of.value.open)
+        self.value_close: Marks = _bare(of.value.close)
+        self.ends: Marks = _once(self.body_close + self.call_close + self.section_close)
+        self.key_heads: Marks = _once(tuple(o[: -len(NAMED)] for o in self.key_open if o.endswith(NAMED)))
+        self.after_value: Marks = self.key_open + self.key_heads + self.ends + self.tool_open if tagged else ()
+        self.after_body: Marks = _once(self.ends + self.call_open + self.tool_open + self.section_open)
+        around = self.section_open + self.call_open + self.tool_open
+        self.opens_call: Marks = tuple(m for m in around if m not in self.key_open)
+
+    @cached_property
+    def nesting(self) -> Nesting:
+        """Which marks in a value open and close what.  Made with the first call: most processes meet a row or two."""
+        return Nesting(
             (self.value_open or self.key_open, self.value_close),
             (self.tool_open, self.body_close or self.call_close),
-            (self.call_open, self.call_close),
+            (_plain(_bare(self.dialect.call.open)), self.call_close),
             (self.section_open, self.section_close),
         )
-        around = self.section_open + self.call_open + self.tool_open
-        self.opens_call = tuple(m for m in around if m not in self.key_open)
-        self.value_marks = _once(self.nesting.marks + self.key_open) if tagged else ()
+
+    @cached_property
+    def value_marks(self) -> Marks:
+        """The marks that a tagged value may end before, or hold."""
+        return _once(self.nesting.marks + self.key_open) if isinstance(self.dialect.args, TaggedArgs) else ()
 
     def _first(self) -> tuple[str, ...]:
         return ("{",) if isinstance(self.dialect.args, JsonCall) else ()
