@@ -1,4 +1,5 @@
 """What is made when it is first asked for: regular expressions, functions of rare use, the names that a package shows.
+And what is said where it is not there, for the library is also installed without the program (`packaging/`).
 
 Most texts need few of the patterns, and compiling all was a third of what the first parse of a process cost; whoever
 wants one name of a package need not load what stands behind the others.  Knows `re` and importing, nothing of what is
@@ -79,10 +80,16 @@ def names_shown(here: Iterable[str], face: Mapping[str, str]) -> list[str]:
     return sorted({*here, *" ".join(face.values()).split()})
 
 
+PACKAGE = __name__.partition(".")[0]
+PROGRAM = frozenset(f"{PACKAGE}.{room}" for room in ("batch", "cli", "doctor", "gateway", "mcp", "server_tools", "sim"))
+"""The rooms that the distribution `dragoman` puts beside the library of `dragoman-core`."""
+INSTALL = "is not installed here; install the whole program: pip install dragoman"
+
+
 def missing(what: str, error: ModuleNotFoundError) -> ModuleNotFoundError:
-    """`error` with what to do about it, where `what` needs a library that `dragoman-core` does not bring."""
-    library = (error.name or "").partition(".")[0]
-    if not library or library == __name__.partition(".")[0]:
+    """`error` with what to do about it, where `what` needs a room or a library that `dragoman-core` does not bring."""
+    name = error.name or ""
+    library = name if name in PROGRAM else name.partition(".")[0]
+    if not library or library == PACKAGE:
         return error
-    told = f"{what} needs {library}, which is not installed here; install the whole program: pip install dragoman"
-    return ModuleNotFoundError(told, name=error.name)
+    return ModuleNotFoundError(f"{what} needs {library}, which {INSTALL}", name=error.name)

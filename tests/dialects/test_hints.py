@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 
 import pytest
@@ -201,6 +202,17 @@ def test_a_sentence_between_two_calls_speaks_of_the_one_it_takes_back(
 def piecewise(text: str) -> list[Event]:
     parser = Parser(tools=TOOLS)
     return [event for sign in text for event in parser.feed(sign)] + parser.close()
+
+
+@pytest.mark.parametrize("name", [name for name in vars(hint_words) if name.isupper()])
+def test_the_words_are_written_in_small_letters(name: str) -> None:
+    words = re.sub(r"\\.", "", getattr(hint_words, name).pattern)
+    assert words == hint_words.small(words)
+
+
+@pytest.mark.parametrize("line", ["DO NOT RUN THIS:", "Bunu ÇALIŞTIRMA:", "Hayır, DEĞİL:", "Я НЕ МОГУ:", "ÄLÄ tee:"])
+def test_letters_of_any_case_say_the_same(line: str) -> None:
+    assert hints.before(line, inline=False) == hints.before(hint_words.small(line), inline=False) != ()
 
 
 def test_hints_cost_no_more_than_the_text_they_look_at() -> None:

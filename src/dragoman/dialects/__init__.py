@@ -11,11 +11,11 @@ from ..late import late_names, names_shown
 from ..tabular import tabulate
 from .engine.parse import parse as parse
 from .engine.parsed import Parsed as Parsed
-from .engine.parser import Parser as Parser
 from .rows.table import DIALECTS as DIALECTS
 from .spec import Dialect as Dialect
 
 if TYPE_CHECKING:
+    from .engine.parser import Parser as Parser
     from .learning import learn as learn
     from .learning.outputs import learn_from_outputs as learn_from_outputs
     from .learning.outputs import samples_of as samples_of
@@ -23,9 +23,10 @@ if TYPE_CHECKING:
     from .rows.record import to_record as to_record
 
 _LATE = {
-    ".learning": "learn", ".learning.outputs": "learn_from_outputs samples_of", ".rows.record": "from_record to_record",
+    ".engine.parser": "Parser", ".learning": "learn",
+    ".learning.outputs": "learn_from_outputs samples_of", ".rows.record": "from_record to_record",
 }  # fmt: skip
-"""Loaded when first used: whoever parses learns nothing, and need not wait for what does."""
+"""Loaded when first used: whoever parses learns nothing, and many a text needs no parser."""
 
 tabulate(__name__, DIALECTS)
 _find = late_names(__name__, _LATE)

@@ -5,6 +5,7 @@ Knows signs, reads nothing: `strings.py` reads strings, `reader.py` values.
 
 from __future__ import annotations
 
+from ..late import late
 from ..records import dataclass
 
 CLOSERS = {"“": "”", "”": "”", "„": "“”", "‘": "’", "’": "’", "«": "»", "「": "」", "＂": "＂"}
@@ -13,6 +14,8 @@ BLANK = " \t\r\n\u00a0\ufeff\u3000\u200b\u200c\u200d\u2060"
 """White space, and signs without width, as the inside of a character class."""
 WIDE_COMMA = "，"
 """A comma as Chinese and Japanese texts have it: between values it can mean nothing else."""
+SURROGATE = late("[\ud800-\udfff]")
+"""Half of a character, which no text in UTF-8 can hold."""
 
 
 class Broken(Exception):

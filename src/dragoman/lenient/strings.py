@@ -15,12 +15,11 @@ from ..late import late
 from ..records import dataclass
 from ..types import Edit
 from .damaged import ends_of
-from .notation import CLOSERS, INNER_PYTHON, JSON, Broken, Cut, Form
+from .notation import CLOSERS, INNER_PYTHON, JSON, SURROGATE, Broken, Cut, Form
 from .source import Need, Sink, Source, Tap
 from .string_ends import StringEnds
 
 HEX4 = late(r"[0-9a-fA-F]{4}")
-SURROGATE = late("[\ud800-\udfff]")
 SURROGATES = late("[\ud800-\udfff]+")
 ESCAPES = late(r"\\(.)", re.S)
 QUOTES = late(r"\\.|\"", re.S)

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import ErrorCode
-from ..lenient.reader import Broken, Cut, Relaxed
+from ..lenient.notation import Broken, Cut
+from ..lenient.reader import Relaxed
 from ..lenient.source import Source
 from ..schema.validation import ANYTHING, Fault
 from ..types import Issue, IssueKind

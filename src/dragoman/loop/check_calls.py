@@ -14,7 +14,8 @@ from ..dialects.engine.parse import parse
 from ..dialects.judge.judge import WRAPPERS, Judge
 from ..dialects.writing.neutralise import JOINER, neutralise
 from ..jsontext import dumps
-from ..lenient.reader import Broken, Cut, mend
+from ..lenient.notation import Broken, Cut
+from ..lenient.reader import mend
 from ..schema.validation import Fault, Shape, coerce, shape
 from ..tools import Runnable
 from ..types import Edit, Issue, IssueKind, Report, Tier, Tool, ToolCall, Verdict

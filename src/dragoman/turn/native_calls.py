@@ -19,11 +19,13 @@ from typing import Any
 
 from ..dialects.judge.candidate import Draft, close_json
 from ..dialects.judge.judge import Judge, Unknown, slip_of
-from ..dialects.reading.arguments import NO_KEY, wrappers
+from ..dialects.reading.arguments import wrappers
 from ..dialects.reading.arguments_object import members_of
+from ..dialects.reading.keys import NO_KEY
 from ..events import NOT_RUN, CallDelta, CallEnded, CallStarted, Event, IssueReported, assemble
 from ..jsontext import dumps
-from ..lenient.reader import JSON, Broken, Cut, Relaxed, check_repeated
+from ..lenient.notation import JSON, Broken, Cut
+from ..lenient.reader import Relaxed, check_repeated
 from ..lenient.source import Need, Source
 from ..schema.validation import faults
 from ..types import Edit, Issue, IssueKind, Report, Tier, ToolCall, Verdict

@@ -12,7 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ..errors import ErrorKind, ProviderError
-from ..lenient.reader import Broken, Cut, mend
+from ..lenient.notation import Broken, Cut
+from ..lenient.reader import mend
 from ..providers.spec import Tools
 from ..providers.thinking import WORDS
 from ..types import JsonObject, Request, Tool

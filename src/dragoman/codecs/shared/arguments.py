@@ -13,7 +13,8 @@ from typing import Any, TypeAlias
 
 from ...errors import DragomanError
 from ...jsontext import dumps, to_json
-from ...lenient.reader import Broken, Cut, mend
+from ...lenient.notation import Broken, Cut
+from ...lenient.reader import mend
 from ...types import Edit, Issue, IssueKind, JsonObject, Report, Tier, ToolCall, Verdict
 from . import strict
 from .body import kind

@@ -7,12 +7,16 @@ Contract: what is no call stays in the source, but for white space before it, wh
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ...lenient.source import Need, Source
 from ..judge.declared import Declared
 from ..reading.named import named_rows
-from .candidates import Trial
-from .emitter import Teller
 from .markers import Table
+
+if TYPE_CHECKING:
+    from .candidates import Trial
+    from .emitter import Teller
 
 
 def may_open(table: Table, names: Declared, first: str) -> bool:

@@ -11,7 +11,7 @@ import sys
 
 from ...events import Event
 from ...late import late
-from ...lenient.reader import Broken, Cut
+from ...lenient.notation import Broken, Cut
 from ...lenient.source import NO_LIMIT, Need, Source
 from ...types import IssueKind, Stop
 from ..judge.boxes import LIVE, MAX_SPAN, Standing, closes, lasts

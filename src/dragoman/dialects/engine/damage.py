@@ -12,7 +12,7 @@ from itertools import accumulate, islice
 
 from ...events import IssueReported
 from ...late import late
-from ...lenient.reader import Cut
+from ...lenient.notation import Cut
 from ...lenient.source import Need, Source, same
 from ...types import IssueKind, Stop
 from ..judge.candidate import close_json

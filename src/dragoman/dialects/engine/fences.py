@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 
 from ...events import Event, IssueReported
-from ...lenient.reader import Broken, Cut
+from ...lenient.notation import Broken, Cut
 from ...lenient.source import Need, Source
 from ..judge.candidate import Draft
 from ..judge.evidence import Mark

@@ -13,11 +13,11 @@ from functools import cached_property
 
 from ...late import late
 from ..judge.declared import Declared
-from ..judge.paragraphs import LINE_MARKS, LINE_SIGNS, PARTIES
-from ..reading.named import begins_word, forms_at
+from ..judge.line_marks import LINE_MARKS, LINE_SIGNS, PARTIES
+from ..reading.named import begins_word, forms_at, leads
 from .budget import OPENERS
 from .lookahead import untried
-from .mark_starts import FENCE, LINE_BEGINS, line_that_may_matter
+from .mark_starts import FENCE, LETTER, LINE_BEGINS, ended, line_that_may_matter, starts
 from .markers import Table
 from .search import LONG, Anchored, word_before
 
@@ -28,6 +28,10 @@ EVERY_SIGN = 100
 """The same of marks of one sign amid lines: the parser looks at a few more of them."""
 VAIN = OPENERS // 2
 """So many lines may begin with a mark of more than one sign, of which the parser hears some only (`budget.py`)."""
+SIGNS, LETTERS = 2, 4
+"""So much of each mark is looked for in a short text, where a longer pattern would take longer to make than to use."""
+FIRST = 300
+"""So much tells of the first line's beginning: no name is longer."""
 BLANKS = r"[ \t\r]*+"
 REST = rf"(?:(?!{BLANKS}(?:`{{3}}|~{{3}}|<))[^\n]*+\n)++{BLANKS}`{{3,}}+[ \t\r]*+\n"
 START = re.compile(BLANKS)
@@ -45,19 +49,22 @@ class Forward:
 
     def __init__(self, table: Table) -> None:
         self._table = table
-        first = table.line_lead.pattern.removeprefix(LINE_BEGINS)
-        self._begins = late(rf"{BLANKS}(?:{first}|{LINE_MARKS})")
+        first = ended(table.line_lead.pattern.removeprefix(LINE_BEGINS))
         befores = {before for before, _ in table.named_first if before}
         begun = {*(table.every() & table.line), *befores, *LINE_SIGNS, *PARTIES}
         behind = {behind for before, behind in table.named_first if not before}
-        self._later = late(line_that_may_matter(f"(?:{first}|{LINE_MARKS})", begun, behind))
+        self._lines = late(line_that_may_matter(f"(?:{first}|{LINE_MARKS})", begun, behind))
         self._fences = {FENCE} | table.calm
         self._wide = _wide(table.every())
 
     @cached_property
     def _lead(self) -> tuple[Anchored, ...]:
-        """The one search for all marks that count amid a line."""
-        return (Anchored(self._table.lead.search, reach=1),)
+        """The one search for all marks that count amid a line: soon made, of a few signs of each."""
+        table = self._table
+        inside = table.every() - table.line
+        words = frozenset(mark for mark in inside if LETTER.match(mark))
+        begun = *starts(inside - words, SIGNS), *starts(words, LETTERS), *leads(tuple(table.inline), line=False)
+        return (Anchored(re.compile(ended("|".join(begun)) or r"(?!)").search, reach=1),)
 
     def to(self, text: str, start: int, names: Declared) -> int:
         """From the line's beginning `start` on, the beginning of the line before which nothing counts; -1 for none.
@@ -75,10 +82,12 @@ class Forward:
 
     def _over_lines(self, text: str, start: int, names: Declared) -> int:
         """Behind the lines that begin with nothing that counts; `start` where too many had to be asked."""
-        pos = start if self._begins.match(text, start) is None else self._past(text, start, names, 0)
+        at = START.match(text, start).end()  # type: ignore[union-attr]
+        matters = self._lines.match(f"\n{text[at : at + FIRST]}")
+        pos = start if matters is None else self._past(text, start, names, 0)
         if pos < 0:
             return start
-        later = self._later.search
+        later = self._lines.search
         for asked in range(MOST + len(text) // EVERY):
             found = later(text, pos - 1 if pos else 0)
             if found is None:

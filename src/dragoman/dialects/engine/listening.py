@@ -7,18 +7,24 @@ message is read.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from ...errors import UsageError
+from ...late import late_call
 from ...types import Tool
 from ..judge.declared import NO_TOOLS, Declared, declared
 from ..judge.judge import Judge
-from ..judge.provenance import Provenance, ShownText
 from ..rows.table import ALL, resolve
 from ..spec import Dialect
 from .markers import NONE, Table, table
-from .shown_calls import reads
+
+if TYPE_CHECKING:
+    from ..judge.provenance import Provenance, Reading, ShownText
+
+_provenance: Callable[..., Provenance] = late_call("..judge.provenance", "Provenance", __name__)
+_reads: Callable[[Declared | None], Reading] = late_call(".shown_calls", "reads", __name__)
+"""For a model that was shown texts: what was in them, and what calls they hold."""
 
 Tools: TypeAlias = Iterable[Tool | Mapping[str, Any]] | Declared | None
 Dialects: TypeAlias = str | Dialect | Sequence[str | Dialect]
@@ -51,7 +57,7 @@ def listening(
     known = declared(tools)
     rows = ALL if dialects is AUTO else resolve(dialects)
     if shown != () or confirmed != ():
-        provenance = None if shown == () else Provenance(shown, reads(known), known)
+        provenance = None if shown == () else _provenance(shown, _reads(known), known)
         return _made(known, rows, prompted, provenance, confirmed, strict=strict, doubt=doubt, native=native)
     prepared = _UNTOLD if known is None else known.prepared
     key = id(rows), prompted, strict, doubt, native

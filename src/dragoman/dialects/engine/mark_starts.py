@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 from ...late import late
-from .choices import so_far
+from .choices import CUT, so_far
 from .search import either
 
 FENCE = "```"
@@ -113,6 +113,11 @@ def _alone(first: str) -> str:
 def glued(before: str, first: str) -> bool:
     """Does a word that begins with `first` only go on with the one that `before` is the last character of?"""
     return GLUED.match(before + first) is not None
+
+
+def ended(pattern: str) -> str:
+    """The pattern where all text is there, so that what ends with it begins nothing: sooner compiled."""
+    return pattern.replace(f"{CUT})", ")")
 
 
 def _ahead(pattern: str, *, taken: bool) -> str:

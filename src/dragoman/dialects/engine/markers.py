@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...late import late, late_call
 from ...lenient.source import prefixes_of, same
@@ -21,9 +21,15 @@ from ..spec import Dialect, JsonCall, Listing, Place, Route, Segments, Strength
 from .choices import parted, soon
 from .mark_starts import FENCE, LETTER, LOOK, NEAR, WAIT, first_signs, on_line, plain_fence, starts
 from .marks_at import MarksAt
-from .passing import Passing
 from .search import MANY_VAIN, VAIN, Anchored, Signs, anchored
-from .stops import Search, Stops
+
+if TYPE_CHECKING:
+    from .passing import Passing
+    from .stops import Search, Stops
+
+_passing: Callable[..., Passing] = late_call(".passing", "Passing", __name__)
+_stops: Callable[..., Stops] = late_call(".stops", "Stops", __name__)
+"""For streams, and fences: whole texts with a plain call need neither."""
 
 THINK: dict[str, tuple[str, ...]] = {
     "<think>": ("</think>",),
@@ -264,7 +270,7 @@ class Table(Marks):
     @cached_property
     def passing(self) -> Passing:
         """The fences that are text."""
-        return Passing(self.rows, self.fences, self.marker, self.stops)
+        return _passing(self.rows, self.fences, self.marker, self.stops)
 
     @cached_property
     def run_lead(self) -> re.Pattern[str]:
@@ -281,7 +287,7 @@ class Table(Marks):
         every = self.every()
         inline, line = every - self.line, every & self.line
         begun = starts(inline, look, taken=True), starts(inline, WAIT, taken=True), starts(line, look, taken=True)
-        return Stops(*begun, frozenset(self.forms), self.inline)
+        return _stops(*begun, frozenset(self.forms), self.inline)
 
     def surely_stops(self, heads: frozenset[str]) -> Search:
         """The same search for a text full of what begins as marks do; `heads` are how declared names begin."""

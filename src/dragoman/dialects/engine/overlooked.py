@@ -14,16 +14,23 @@ import json
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ...late import late
+from ...late import late, late_call
 from ...schema.validation import faults
 from ...types import Tool
-from ..judge.boxes import MAX_SPAN, closes
 from ..judge.declared import Declared
-from ..judge.quotation import Context
-from .enveloped import enveloped
 from .plain_input import SAID, plain_input
+
+if TYPE_CHECKING:
+    from ..judge.boxes import Standing
+    from ..judge.quotation import Context
+    from .enveloped import Enveloped
+
+_context: Callable[[], Context] = late_call("..judge.quotation", "Context", __name__)
+_closes_behind: Callable[[Standing, str, int], bool] = late_call("..judge.boxes", "closes_behind", __name__)
+_enveloped: Callable[..., Iterator[Enveloped]] = late_call(".enveloped", "enveloped", __name__)
+"""Loaded with the first text that may hold such a call."""
 
 MOST = 16
 """Places that are read."""
@@ -97,7 +104,7 @@ def _plain(text: str, tools: Declared, context: Context | None, taken: list[tupl
     found = plain_input(text, lambda written: tools[name] if (name := tools.exact(written)) else None)
     if found is None or any(start < found.end and found.start < end for start, end in taken):
         return
-    context = context or Context()
+    context = context or _context()
     context.add(text[: found.start])
     if not _is_quoted(text, found.start, found.end, context) and _fits(found.arguments, tools[found.name]):
         yield Overlooked(found.start, found.end, found.name, found.arguments, inside=False)
@@ -108,12 +115,12 @@ def _in_value(
 ) -> Iterator[Overlooked]:
     """The calls in the JSON value with which the text ends; a fence around all of the message quotes nothing."""
     read_to = 0
-    for found in enveloped(text, tools.written):
+    for found in _enveloped(text, tools.written):
         name = tools.exact(found.name)
         if not name or any(start < found.end and found.start < end for start, end in taken):
             continue
         if not (found.fenced and context is None and text.lstrip()[:1] in "`~"):
-            context = context or Context()
+            context = context or _context()
             context.add(text[read_to : found.start])
             read_to = found.start
             if _is_quoted(text, found.start, found.end, context):
@@ -141,7 +148,7 @@ def _marked(
         if in_vain > LONGEST:
             return
         if found is not None:
-            behind, context = end, context or Context()
+            behind, context = end, context or _context()
             context.add(text[read_to : mark.start()])
             read_to = mark.start()
             if not _is_quoted(text, mark.start(), end, context):
@@ -284,5 +291,4 @@ def _is_quoted(text: str, start: int, end: int, context: Context) -> bool:
     if (before and before in QUOTES) or (behind and behind in QUOTES and before != behind):
         return True
     standing = context.standing()
-    after = text[end : end + MAX_SPAN] + (" " if end + MAX_SPAN >= len(text) else "")
-    return QUOTED_LINE.match(text, line) is not None or standing.sure or closes(standing, after) is True
+    return QUOTED_LINE.match(text, line) is not None or standing.sure or _closes_behind(standing, text, end)

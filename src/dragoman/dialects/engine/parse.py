@@ -7,14 +7,21 @@ Contract: exactly `Parser.feed(text)` and `close()`, so that whoever has the who
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
 
+from ...late import late_call
 from ..judge.declared import declared
-from ..judge.provenance import ShownText
 from . import usual
 from .listening import Dialects, Tools, listening
 from .parsed import Parsed, fold
-from .parser import Parser
+
+if TYPE_CHECKING:
+    from ..judge.provenance import ShownText
+    from .parser import Parser
+
+_parser: Callable[..., Parser] = late_call(".parser", "Parser", __name__)
+"""Loaded with the first text that needs one: it is half of all that reads dialects."""
 
 
 def parse(
@@ -52,7 +59,7 @@ def parse(
         if isinstance(read, Parsed):
             return read
         clear = read
-    parser = Parser(
+    parser = _parser(
         tools=known, dialects=dialects, prefix=prefix, finish_reason=finish_reason, shown=shown, strict=strict,
         doubt=doubt, prompted_dialect=prompted_dialect, confirmed=confirmed,
     )  # fmt: skip

@@ -5,10 +5,11 @@ Knows calls, issues and their places in the source; nothing of how they were fou
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING
 
 from ...display import Displayed, Piece, marked
-from ...events import Assembler, Event
+from ...late import late_call
 from ...records import dataclass, field
 from ...types import (
     Issue,
@@ -22,6 +23,11 @@ from ...types import (
     issue_pieces,
     part_pieces,
 )
+
+if TYPE_CHECKING:
+    from ...events import Assembler, Event
+
+_assembler: Callable[[], Assembler] = late_call("...events", "Assembler", __name__)
 
 COLOURS: Mapping[IssueKind, str] = {
     IssueKind.NOISE: "dropped",
@@ -70,7 +76,7 @@ def _marks(calls: Iterable[ToolCall], issues: Iterable[Issue]) -> Iterator[tuple
 
 def fold(events: Iterable[Event], source: str = "") -> Parsed:
     """Events of a parser as one value; `source` is the text they were parsed from."""
-    assembler = Assembler()
+    assembler = _assembler()
     assembler.extend(events)
     parts = assembler.parts()
     calls: list[ToolCall] = []

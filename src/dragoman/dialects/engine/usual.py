@@ -14,13 +14,12 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
-from ...lenient.reader import Broken, Cut
+from ...lenient.notation import Broken, Cut
 from ...lenient.source import Source
 from ...types import Part, Reasoning, Stop, Text, Tier, ToolCall
 from ..judge import hints
 from ..judge.candidate import Draft
 from ..judge.evidence import Evidence, Mark, Place, habit_of, mark_of
-from ..judge.quotation import KEPT
 from ..judge.rules import Decision, decide
 from ..reading.call import Attempt, Mismatch
 from ..reading.compiled import Row
@@ -305,7 +304,7 @@ def _says_against(row: Row, prose: str) -> bool:
     """Do the words before the call say anything against it, or belong to its notation?"""
     if not prose or prose.isspace():
         return False
-    before = prose[-KEPT:]
+    before = prose[-hints.KEPT :]
     if row.preface is not None and row.preface.fullmatch(before.strip()) is not None:
         return True
     return bool(hints.before(before, inline=False))

@@ -8,8 +8,15 @@ times.
 
 from __future__ import annotations
 
-from ...late import late
-from ..judge.quotation import Context
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from ...late import late, late_call
+
+if TYPE_CHECKING:
+    from ..judge.quotation import Context
+
+_context: Callable[[], Context] = late_call("..judge.quotation", "Context", __name__)
 
 BLOCK = 1_000_000
 """Characters by which the text is cut."""
@@ -44,7 +51,7 @@ class VisibleText:
         text = "".join(self.pieces)
         blank = BLANK_LINE.search(text, block, block + NEAR)
         at = blank.end() if blank else block
-        self._before = self._before or Context()
+        self._before = self._before or _context()
         self._before.add(text[:at])
         self._before.forget()
         self.pieces[:] = (text[at:],)

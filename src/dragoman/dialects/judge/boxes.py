@@ -124,6 +124,12 @@ def closes(standing: Standing, text: str) -> bool | None:
     return True if True in found else None if None in found else False
 
 
+def closes_behind(standing: Standing, text: str, end: int) -> bool:
+    """Does what is open there close behind the place `end` of a text that is all there?"""
+    after = text[end : end + MAX_SPAN] + (" " if end + MAX_SPAN >= len(text) else "")
+    return closes(standing, after) is True
+
+
 def lasts(standing: Standing) -> bool:
     """Does something go on quoting that was not closed for long?"""
     return any(quote not in SHORT for quote, _ in standing.awaited)

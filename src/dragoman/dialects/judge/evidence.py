@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from enum import StrEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...records import dataclass
 from ...types import Issue, JsonObject
 from ..spec import Dialect, Listing
-from .provenance import CopyOf
+
+if TYPE_CHECKING:
+    from .provenance import CopyOf
 
 
 class Mark(StrEnum):

@@ -9,7 +9,7 @@ Contract: what is passed are whole lines, none blank or indented, in which nothi
 from __future__ import annotations
 
 from ...late import late
-from .paragraphs import LINE_MARKS
+from .line_marks import LINE_MARKS
 
 FEWEST = 8
 """Fewer lines are read one by one."""

@@ -1,7 +1,8 @@
 """The words that speak against a call, in many languages: short lists, which may be wrong either way.
 
 Knows words; nothing of calls, of markup, or of where they stand (`hints.py`).
-Contract: no pattern backtracks, and none is searched in more than a few hundred characters.
+Contract: no pattern backtracks, and none is searched in more than a few hundred characters, all in small letters
+(`small`), as the patterns are written.
 Source: judge-rules.md, second edition, C.
 """
 
@@ -13,7 +14,12 @@ from ...late import late
 
 
 def _any(*parts: str) -> re.Pattern[str]:
-    return late("|".join(parts), re.IGNORECASE)
+    return late("|".join(parts))
+
+
+def small(text: str) -> str:
+    """The text in small letters, as the patterns are: a pattern for any case is three times as long to compile."""
+    return text.lower() if text.isascii() else text.replace("İ", "i").lower()
 
 
 NEGATION = _any(
@@ -34,7 +40,7 @@ NEGATION = _any(
     r"\b(?:не|нельзя|никогда)\b",
     r"不要|不能|不会|不會|(?<![特分区區])[别別](?![的人名处處])|請勿|请勿|禁止|还没|尚未|没有(?:执行|调用)|"
     r"しないで|ません|できない|実行しない|하지 ?마|않|마세요|안 됩",
-    r"拒[绝絕否]|断り|거[부절]|أرفض|لا |لن |لم |ممنوع|नहीं|मत |değil|mayın|meyin|yapma|çalıştırma|ห้าม|không|"
+    r"拒[绝絕否]|断り|거[부절]|أرفض|لا |لن |لم |ممنوع|नहीं|मत |değil|may[ıi]n|meyin|yapma|çal[ıi]şt[ıi]rma|ห้าม|không|"
     r"đừng|μην|אל ",
 )
 """Prohibition and refusal."""
@@ -43,7 +49,7 @@ PARTICLES = _any(
     r"keinesfalls|pas|rien|"
     r"jamais|aucune?|nunca|nada|ning[uú]n\w?|n[aã]o|nenhuma?|non|niente|nessun\w?|niet|nooit|geen|inte|aldrig|"
     r"ingen|ikke|"
-    r"nigdy|żaden|не|нет|ни|hayır|değil|không|δεν|لا|لن|لم|ليس|नहीं|לא)\b",
+    r"nigdy|żaden|не|нет|ни|hay[ıi]r|değil|không|δεν|لا|لن|لم|ليس|नहीं|לא)\b",
     r"[不没勿]|ない|ません|않|못 ",
 )
 """What says no, in a sentence that leads up to a call."""
@@ -82,7 +88,7 @@ CONDITION = _any(
     r"we) to\b|"
     r"\b(?:would|could|might) (?!not\b|like\b|love\b|help\b)(?:\w+ )?(?:be|look|write|send|call|run|use|make|say|"
     r"smuggle|issue|type|emit|need)\b|\b(?:must|has to|should) (?:emit|write|send|produce)\b",
-    r"\b(?:wenn|falls|sobald) (?:Sie|du)\b|\bsi (?:vous|tu|usted|quieres|confirmas)\b|\bse (?:você|vuoi|confermi)\b",
+    r"\b(?:wenn|falls|sobald) (?:sie|du)\b|\bsi (?:vous|tu|usted|quieres|confirmas)\b|\bse (?:você|vuoi|confermi)\b",
     r"\b(?:(?:wär|würd|hätt)(?:e|en)|sähe|könnte|serait|ferait|pourrait|écrirait|ser[ií]a|ver[ií]a|har[ií]a|"
     r"podr[ií]a|"
     r"escribir[ií]a|"
@@ -94,11 +100,10 @@ CONDITION = _any(
 CLAUSE = late(
     r"\W*(?:(?:and|or|but|only|even|und|oder|nur|et|ou|y|o|e) )?"
     r"(?:if|unless|in case|provided|wenn|falls|sofern|si|s['’]il|se|caso|если)\b[^,]*,",
-    re.IGNORECASE,
 )
 """A sentence that begins with its condition."""
 EXAMPLE = _any(
-    r"\bexample:|\b(?:e\.g\.|z\.\s?B\.|p\.\s?ej\.)",
+    r"\bexample:|\b(?:e\.g\.|z\.\s?b\.|p\.\s?ej\.)",
     r"\b(?:for example|for instance|an? (?:only )?example|looks? (?:like|so|as)|such as|syntax|"
     r"format|template|schema|shape|"
     r"illustrat\w+|sample|placeholder|hypothetical|possible call|encoded as|documentation|beispiel|zum beispiel|"
@@ -117,8 +122,8 @@ EXAMPLE = _any(
 PAST = _any(
     r"\b(?:yesterday|ago|earlier|previously|last (?:week|month|time|year|night)|gestern|vorhin|hier soir|ayer|"
     r"ontem|ieri)\b",
-    r"\b(?:to|in) recap\b|\bI(?:['’]ve| have) just (?:made|run|sent|called|executed)\b",
-    r"\bI (?:already |just )?(?:ran|sent|called|executed|made|used|did)\b",
+    r"\b(?:to|in) recap\b|\bi(?:['’]ve| have) just (?:made|run|sent|called|executed)\b",
+    r"\bi (?:already |just )?(?:ran|sent|called|executed|made|used|did)\b",
     r"\b(?:agent|assistant|colleague|predecessor|some(?:one|body)|attacker) (?:has |had )?(?:wrote|written|sent|"
     r"ran|typed|issued|"
     r"made|called|executed)\b",
@@ -126,7 +131,7 @@ PAST = _any(
 )
 """What was done before."""
 QUESTION = _any(
-    r"\b(?:shall|should|may|can|could) I\b[^.!\n]*\?|\b(?:do|would) you (?:\w+ )?(?:want|like) me to\b|"
+    r"\b(?:shall|should|may|can|could) i\b[^.!\n]*\?|\b(?:do|would) you (?:\w+ )?(?:want|like) me to\b|"
     r"\bok(?:ay)?\?|\bis that (?:ok|right|fine)\b|"
     r"\bis (?:it|this) (?:all ?right|alright|ok(?:ay)?|fine|acceptable) (?:if|to|that)\b|"
     r"\b(?:ist|wäre) (?:es|das) (?:in ordnung|ok(?:ay)?|recht)\b|\best-ce que (?:je|ça|c['’]est)\b[^.!\n]*\?|"
@@ -139,7 +144,7 @@ QUESTION = _any(
 REVOKED = _any(
     r"\b(?:ignore|disregard|forget|scratch|cancel|discard|drop|skip|retract|withdraw|undo|revoke|void|"
     r"leave)\b[^.\n]{0,30}\b(?:that|this|it|above|call|"
-    r"last|what I)\b|\bwait,? no\b|\b(?:forget|think better) (?:about|of)\b",
+    r"last|what i)\b|\bwait,? no\b|\b(?:forget|think better) (?:about|of)\b",
     r"\b(?:only|just|merely) (?:an? )?(?:example|illustration|demo|draft)\b|\bwith your own\b|\breplace the\b|"
     r"\bwas (?:only|just)\b|\band (?:wait|stop) ?(?:there|for)?\b|\bas (?:void|never)\b|\b(?:rather than|"
     r"instead of) (?:that|this)\b|\bpretend\b|\blet (?:it|that|this) be\b|\btoo (?:early|soon|fast|quick)\b",
@@ -158,10 +163,10 @@ REVOKED = _any(
 """What takes it back."""
 ABOVE = _any(
     r"\b(?:the|what(?:ever)? (?:i|is|was)) (?:\w+ )?above\b|\b(?:preceding|previous) (?:call|one|request|"
-    r"command|message)\b|\bI just wrote\b|"
+    r"command|message)\b|\bi just wrote\b|"
     r"\b(?:das|obige\w*) (?:oben|eben)\b|\bobige\w*|\bci-dessus\b|\blo (?:anterior|de arriba)\b|"
     r"\bo que está acima\b|\bacima\b|"
-    r"\bqui sopra\b|\bhierboven\b|\bвыше\b|yukarıda|上面|上述|刚才的|上記|今の|さっきの|위의|방금|أعلاه",
+    r"\bqui sopra\b|\bhierboven\b|\bвыше\b|yukar[ıi]da|上面|上述|刚才的|上記|今の|さっきの|위의|방금|أعلاه",
 )
 """What points back to what was just written: the call is spoken of, not made."""
 FALTERS = _any(
@@ -181,7 +186,7 @@ FALTERS = _any(
     r"arguments?|one|command|order|recipient)|(?:arguments?|call|file|path) wrong|should not have|"
     r"shouldn['’]t have)\b",
     r"\b(?:falsch(?:e[nrs]?)?|vertippt|vertan|geirrt|voreilig|erreur|trompée?|prématuré|equivocad[oa]|"
-    r"equivoqu[eé]|errad[oa]|enganei|sbagliat[oa]|vergis me|yanlış|pomyłka)\b",
+    r"equivoqu[eé]|errad[oa]|enganei|sbagliat[oa]|vergis me|yanl[ıi]ş|pomyłka)\b",
     r"\b(?:à la réflexion|réflexion faite|pensándolo bien|ripensandoci|pensando bem|bei näherer|"
     r"bij nader inzien|если подумать)\b|"
     r"よく考え|考えてみ|다시 생각|仔细想",
@@ -205,10 +210,9 @@ HARMLESS = late(
     r"depois|pronto|feito|sim|agora|obrigad[oa]|"
     r"ora|poi|fatto|sì|bene|grazie|infine|daarna|klaar|goed|ja|nu|sedan|klart|tack|potem|następnie|gotowe|"
     r"dobrze|tak|teraz|затем|потом|далее|готово|хорошо|"
-    r"теперь|ждите|да|спасибо|sonra|ardından|tamam|evet|şimdi|الآن|ثم|تم|نعم|شكرا|"
+    r"теперь|ждите|да|спасибо|sonra|ard[ıi]ndan|tamam|evet|şimdi|الآن|ثم|تم|نعم|شكرا|"
     r"然后|接着|接下来|之后|好的?|完成了?|请?稍等(?:一下|片刻)?|现在|此外|另外|谢谢|次に|その後|では|それでは|"
     r"はい|了解|完了|ありがとう|다음|다음으로|그런 다음|완료|네|이제|그리고)\Z",
-    re.IGNORECASE,
 )
 """What may open the words behind a call, set off by a sign, and says nothing against it."""
 
@@ -226,7 +230,7 @@ AHEAD = _any(
 )
 """What speaks of what is still to come."""
 ANNOUNCES = _any(
-    r"\b(?:let me|let['’]s|I['’]ll|I will|I['’]m going to|I am going to|now I|I need to|so I|then I|I (?:try|"
+    r"\b(?:let me|let['’]s|i['’]ll|i will|i['’]m going to|i am going to|now i|i need to|so i|then i|i (?:try|"
     r"look|check|read|search|begin|start|fetch|"
     r"get)|lass mich|ich \w+e|je (?!n['’e])\w+|voy a|vou|vado a|sto per|ik ga)\b",
     r"让我|我来|我將|我将|我(?:重新|再|先|只)|ます|하겠|할게|сейчас я|я сейчас|سأ|मैं",

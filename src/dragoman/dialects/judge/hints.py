@@ -32,8 +32,11 @@ from .hint_words import (
     QUESTION,
     REVOKED,
     SHOWN,
+    small,
 )
 
+KEPT = 600
+"""Characters kept for the words before a candidate."""
 REACH = 240
 """Characters on either side that are looked at."""
 SENTENCES = late(r"(?<=[.!?。！？；;])\s+|(?<=[。！？；])(?=\S)")
@@ -137,7 +140,7 @@ def before(text: str, *, inline: bool, after_call: bool = False) -> tuple[str, .
     if not line:
         return ()
     last = SENTENCES.split(line)[-1]
-    own = not inline and text.endswith("\n\n") and not AHEAD.search(last)
+    own = not inline and text.endswith("\n\n") and not AHEAD.search(small(last))
     if own and (after_call or QUOTES.search(line) or BOXED.search(rest)):
         return ()
     return _before(last, inline)
@@ -168,7 +171,7 @@ def _is_said(line: str, above: str) -> bool:
 
 @lru_cache(maxsize=512)
 def _before(line: str, inline: bool) -> tuple[str, ...]:
-    line = HASTE.sub(" ", line)
+    line = HASTE.sub(" ", small(line))
     found = _found(LEADS, line, shown=inline or SHOWN.search(line) is not None)
     if REFUSAL not in found and (inline or LEADS_UP.search(line)) and PARTICLES.search(line) and not _announces(line):
         return (REFUSAL, *found)
@@ -179,7 +182,7 @@ def _before(line: str, inline: bool) -> tuple[str, ...]:
 
 @lru_cache(maxsize=512)
 def _behind(line: str) -> tuple[str, ...]:
-    line = COURTESY.sub(" ", line).strip()
+    line = COURTESY.sub(" ", small(line)).strip()
     shown = SHOWN.search(line) is not None
     short = _is_short(line) and not LEADS_UP.search(line)
     found = _found(TAILS, line, shown=short or shown)

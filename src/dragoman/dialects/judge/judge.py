@@ -9,19 +9,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...errors import nearest
 from ...jsontext import dumps
 from ...late import late
-from ...lenient.reader import Broken, Repeated
+from ...lenient.notation import Broken, Repeated
 from ...records import replace
 from ...schema.validation import ANYTHING, Fault, Shape, faults, shape
 from ...types import Edit, Issue, IssueKind, Tool
 from .candidate import Draft
 from .declared import NAMESPACES, NO_TOOLS, Declared, Tools, declared
-from .provenance import CopyOf, Provenance
 from .rules import Decision, Outcome
+
+if TYPE_CHECKING:
+    from .provenance import CopyOf, Provenance
 
 MAX_THOUGHT = 200
 """Characters of `thought` in the JSON protocol (seed document 004, guardrails)."""

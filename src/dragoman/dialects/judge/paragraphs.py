@@ -17,19 +17,10 @@ from typing import NamedTuple
 
 from ...late import late
 from .boxes import ELEMENTS, FIRST_LETTERS, FORUM
+from .line_marks import LINE_MARKS
 
-PARTIES = ("User", "USER", "Human", "HUMAN", "Instruction")
-LINE_SIGNS = "`~@+#*_[{."
-"""What `LINE_MARKS` begin with that are not another party."""
-LINE_MARKS = (
-    rf"(?=[{re.escape(LINE_SIGNS)}{''.join(sorted({party[0] for party in PARTIES}))}])"
-    r"(?:\.(?:[. ]?\w|[^\s.])|`{3}|~{3}|@@|\+{3}|#\+"
-    rf"|(?:#{{1,6}}[ \t]*+)?(?:[*_]{{2}})?(?:{'|'.join(PARTIES)})"
-    r"|\[(?:source|listing|literal|example|quote|verse)\b|\{(?i:code|noformat|quote)\b)"
-)
 LINE = late(rf"\n[ \t\r]*+{LINE_MARKS}")
-"""Lines that may matter to later paragraphs: fences, diffs, listings, another party's label.  Their first signs come
-once more before the choice, for most lines begin with none of them."""
+"""Lines that may matter to later paragraphs."""
 MARKS = {
     ":": late(r": [|>]"),
     "\\": late(r"\\(?=(?i:begin)\{)"),

@@ -18,6 +18,7 @@ from .boxes import CODE, ELEMENTS, END, FIRST_LETTERS, FORUM, LIVE, LONG_QUOTES,
 from .calm_lines import CALM, ENTITIES, FLAT, IN_MARKS, IN_SPAN, TICKS
 from .closing import element, fence_closers, mark, spelt
 from .flat_lines import cut, telling
+from .hints import KEPT
 from .lines import HEAD, Lines
 from .paragraphs import Paragraphs, Passed
 
@@ -27,9 +28,6 @@ kept anyhow (`visible.py`)."""
 
 FEW = 160
 """So little text is read sooner than it is asked whether it may be passed over."""
-
-KEPT = 600
-"""Characters kept for the words before a candidate."""
 
 SIGNS = "“”„«»‹›‘’‚「」『』《》"
 QUOTATION_MARKS = ('"', *SIGNS)

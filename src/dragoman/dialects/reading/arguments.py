@@ -14,25 +14,23 @@ from collections.abc import Callable, Collection
 from typing import Any
 
 from ...late import late, late_call
-from ...lenient.reader import Broken, Cut, Repeated, decoded, escaped, mend, quoted
+from ...lenient.notation import Broken, Cut, Repeated
+from ...lenient.reader import decoded, escaped, mend, quoted
 from ...schema.validation import Shape, coerce, read_text
 from ...types import Edit
 from ..judge.candidate import Draft
 from ..judge.judge import WRAPPERS
 from ..spec import Typing
+from .keys import NO_KEY, TEXT
 
 Sink = Callable[[str], object]
-TEXT = frozenset({"string"})
 SEPARATORS = late(r"[\s._\\-]")
 ELEMENT = late(r"\s*<([\w.:-]{1,64})>([^<]*)</\1>\s*")
 MARKDOWN = late(r"\\([_*~`])")
 """A sign that Markdown would read, escaped."""
-NO_KEY = late(r"[<>\"'`\r\n]")
 html_text: Callable[[str], str] = late_call("html", "unescape")
 """Text in which entities stand for characters, read."""
 ENTITY = late(r"&(?:lt|gt|amp|quot|apos|#\d{1,7}|#[xX][0-9a-fA-F]{1,6});")
-ECHO = frozenset({"type", "required", "additionalProperties", "$schema"})
-"""Keys of a schema that a model may repeat around its `properties` (malformations.md §3)."""
 
 
 def declared_key(draft: Draft, written: str, given: Collection[str]) -> str:

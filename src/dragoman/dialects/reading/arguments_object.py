@@ -9,14 +9,16 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from ...lenient.reader import JSON, Broken, Form, Relaxed, as_text, may_be_text, quoted
+from ...lenient.notation import JSON, Broken, Form
+from ...lenient.reader import Relaxed, as_text, may_be_text, quoted
 from ...lenient.source import Need, Source
 from ...schema.validation import Shape
 from ...types import Edit
 from ..judge.candidate import Draft
-from .arguments import ECHO, MOST_OTHERS, TEXT, is_name, is_wrapper, take_key, unwrapped
+from .arguments import MOST_OTHERS, is_name, is_wrapper, take_key, unwrapped
 from .call import Attempt
 from .exact import object_at, wanted
+from .keys import ECHO, TEXT
 
 
 def arguments_object(attempt: Attempt, draft: Draft, reader: Relaxed) -> Need[None]:

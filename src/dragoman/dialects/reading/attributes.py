@@ -7,7 +7,8 @@ import re
 from typing import Any
 
 from ...late import late
-from ...lenient.reader import Broken, Cut, Relaxed, check_repeated, mend
+from ...lenient.notation import Broken, Cut
+from ...lenient.reader import Relaxed, check_repeated, mend
 from ...lenient.source import Need
 from ...records import dataclass
 from ...schema.validation import Shape, read_text

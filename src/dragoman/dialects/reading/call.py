@@ -13,8 +13,8 @@ import re
 from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
-from ...late import late
-from ...lenient.reader import Broken
+from ...late import late, late_call
+from ...lenient.notation import Broken
 from ...lenient.source import Need, Source, finder, may_be_longer
 from ...types import Edit, IssueKind
 from ..judge.candidate import Draft, close_json
@@ -24,8 +24,10 @@ from .compiled import JOINTS, Row
 from .drafts import Drafts
 from .marked_name import MAX_NAME, Mismatch
 from .named import BRACKETS, UNDECIDED, Opener, opener
-from .skipped import skip_value
 from .strays import HINT, Behind, CallMarks, Strays
+
+_skip_value: Callable[..., Need[bool]] = late_call(".skipped", "skip_value", __name__)
+"""For a value that cannot be read."""
 
 WRONG = late(r"\s*</(?P<name>[\w:.-]{1,64})>")
 THINKS = late(r"think|reason|thought", re.IGNORECASE)
@@ -246,7 +248,7 @@ class Attempt(Drafts):
                 raise
             broken, self.draft = self.draft, None
             src.rewind()
-            if not (yield from skip_value(src, printed=isinstance(self.spec.args, KeywordArgs))):
+            if not (yield from _skip_value(src, printed=isinstance(self.spec.args, KeywordArgs))):
                 self.draft = broken
                 raise
             broken.refuse(slip_of(why), str(why), self.judge.correction(broken, str(why)))

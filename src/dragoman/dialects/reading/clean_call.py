@@ -16,10 +16,10 @@ from ...late import late
 from ...lenient.source import SPACE, Source
 from ..judge.candidate import Draft
 from ..spec import JsonCall, Listing
-from .arguments import NO_KEY
 from .call import Attempt
 from .compiled import JOINTS, Row
 from .exact import Wanted, object_at, spelt, wanted
+from .keys import NO_KEY
 
 END = late(r"[ \t\r\n]*\}")
 

@@ -17,9 +17,10 @@ from ...late import late
 from ...lenient.source import SPACE
 from ...schema.validation import Shape, shape
 from ..spec import TaggedArgs, Typing
-from .arguments import TEXT, RawArguments
+from .arguments import RawArguments
 from .call import Attempt
 from .compiled import JOINTS, Row
+from .keys import TEXT
 
 SIGN = "<"
 """Every mark of these rows holds it, so a value without it holds none."""

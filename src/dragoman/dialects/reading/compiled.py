@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import cached_property, lru_cache
 from typing import TypeAlias
 
 from ...late import late
@@ -126,15 +127,23 @@ class Row:
         self.key_heads: Marks = _once(tuple(o[: -len(NAMED)] for o in self.key_open if o.endswith(NAMED)))
         self.after_value: Marks = self.key_open + self.key_heads + self.ends + self.tool_open if tagged else ()
         self.after_body: Marks = _once(self.ends + self.call_open + self.tool_open + self.section_open)
-        self.nesting: Nesting = Nesting(
-            (self.value_open or self.key_open, self.value_close),
-            (self.tool_open, self.body_close or self.call_close),
-            (self.call_open, self.call_close),
-            (self.section_open, self.section_close),
-        )
         around = self.section_open + self.call_open + self.tool_open
         self.opens_call: Marks = tuple(m for m in around if m not in self.key_open)
-        self.value_marks: Marks = _once(self.nesting.marks + self.key_open) if tagged else ()
+
+    @cached_property
+    def nesting(self) -> Nesting:
+        """Which marks in a value open and close what.  Made with the first call: most processes meet a row or two."""
+        return Nesting(
+            (self.value_open or self.key_open, self.value_close),
+            (self.tool_open, self.body_close or self.call_close),
+            (_plain(_bare(self.dialect.call.open)), self.call_close),
+            (self.section_open, self.section_close),
+        )
+
+    @cached_property
+    def value_marks(self) -> Marks:
+        """The marks that a tagged value may end before, or hold."""
+        return _once(self.nesting.marks + self.key_open) if isinstance(self.dialect.args, TaggedArgs) else ()
 
     def _first(self) -> tuple[str, ...]:
         return ("{",) if isinstance(self.dialect.args, JsonCall) else ()
@@ -169,6 +178,7 @@ def _plain(spellings: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(s for s in spellings if NAME not in s)
 
 
+@lru_cache(maxsize=1024)
 def _bare(spellings: tuple[str, ...], *, newline: bool = False) -> tuple[str, ...]:
     """Spellings without the white space at their ends; one that is nothing else stays only as a line end."""
     if not spellings:

@@ -7,10 +7,10 @@ Contract: a draft is begun once and stands in `items` from then on, whatever bec
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ...events import Event
-from ...lenient.reader import Broken, Relaxed, Repeated, check_repeated
+from ...late import late_call
+from ...lenient.notation import Broken, Repeated
 from ...lenient.source import Source
 from ...schema.validation import Shape
 from ...types import Edit, IssueKind, Tool
@@ -18,9 +18,21 @@ from ..judge.candidate import Draft
 from ..judge.judge import Judge, Unknown
 from ..spec import ElementArgs, JsonCall, KeywordArgs, Strength, TaggedArgs
 from .compiled import Row
-from .debris import debris
 from .marked_name import MarkedName, Mismatch
-from .swallowed import Swallowed, has_edge, holds_call, holds_mark, holds_missing
+
+if TYPE_CHECKING:
+    from ...events import Event
+    from ...lenient.reader import Relaxed
+    from .swallowed import Swallowed
+
+_debris: Callable[..., str] = late_call(".debris", "debris", __name__)
+_check_repeated: Callable[[str], Any] = late_call("...lenient.whole_values", "check_repeated", __name__)
+_swallowed: Callable[[str], Swallowed] = late_call(".swallowed", "Swallowed", __name__)
+_has_edge: Callable[..., bool] = late_call(".swallowed", "has_edge", __name__)
+_holds_call: Callable[..., bool] = late_call(".swallowed", "holds_call", __name__)
+_holds_mark: Callable[[Row, str], bool] = late_call(".swallowed", "holds_mark", __name__)
+_holds_missing: Callable[..., str] = late_call(".swallowed", "holds_missing", __name__)
+"""Asked of calls that were mended."""
 
 GUESSES = frozenset({"unescaped_quote", "comment", "missing_bracket", "unclosed_argument"})
 """Mends that guess where a value ends."""
@@ -126,7 +138,7 @@ class Drafts(MarkedName):
 
     def _refuse_debris(self, draft: Draft, trim: str) -> None:
         """A damaged mark has left the next argument, or its own end, in a value."""
-        why = debris(self.row, draft.shape, draft.arguments(), draft.edits, trim)
+        why = _debris(self.row, draft.shape, draft.arguments(), draft.edits, trim)
         if why:
             draft.refuse(IssueKind.MALFORMED, why, self.judge.correction(draft, why))
 
@@ -141,10 +153,10 @@ class Drafts(MarkedName):
         if all(e.kind != "unescaped_quote" for e in draft.edits):
             return
         text, why = draft.text(), "where a string ends is not clear: another call stands in it"
-        if not (holds_mark(self.row, text) or holds_call(self.spec.args, self.judge.known, text)):
+        if not (_holds_mark(self.row, text) or _holds_call(self.spec.args, self.judge.known, text)):
             return
         if not isinstance(self.spec.args, KeywordArgs):
-            raise Swallowed(why)
+            raise _swallowed(why)
         draft.refuse(IssueKind.MALFORMED, why, self.judge.correction(draft, why))
 
     def _refuse_misplaced(self, draft: Draft) -> None:
@@ -153,16 +165,16 @@ class Drafts(MarkedName):
         if draft.refusal is not None or not kinds:
             return
         arguments, why = draft.arguments(), ""
-        if key := next(filter(None, (holds_missing(draft.shape, arguments, kind) for kind in kinds)), ""):
+        if key := next(filter(None, (_holds_missing(draft.shape, arguments, kind) for kind in kinds)), ""):
             why = f"where a value ends is not clear: {key!r} stands in one, and is missing"
-        elif str in kinds and has_edge(arguments, [e.path for e in draft.edits if e.kind == "unescaped_quote"]):
+        elif str in kinds and _has_edge(arguments, [e.path for e in draft.edits if e.kind == "unescaped_quote"]):
             why = "where a value begins or ends is not clear: a quote is one too many"
         if why:
             draft.refuse(IssueKind.MALFORMED, why, self.judge.correction(draft, why))
 
     def _refuse_repeated(self, draft: Draft) -> None:
         try:
-            check_repeated(draft.text())
+            _check_repeated(draft.text())
         except Repeated as why:
             if not draft.strong:
                 raise

@@ -12,15 +12,16 @@ from collections.abc import Callable
 from typing import Any
 
 from ...late import late
-from ...lenient.reader import Broken, Cut
+from ...lenient.notation import Broken, Cut
 from ...lenient.source import Need
 from ...records import dataclass, field
 from ...schema.validation import ANYTHING, Shape
 from ...types import Edit
 from ..judge.candidate import Draft
 from ..spec import ElementArgs, Typing
-from .arguments import TEXT, RawArguments, Trim, Unescape, declared_key, html_text, unescaped
+from .arguments import RawArguments, Trim, Unescape, declared_key, html_text, unescaped
 from .call import Attempt, Mismatch
+from .keys import TEXT
 from .nesting import OPENER, until_over
 from .raw_values import RawValue, Role, Seen
 from .strays import CallMarks

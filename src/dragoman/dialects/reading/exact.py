@@ -13,12 +13,12 @@ from collections.abc import Callable
 from typing import Any
 
 from ...late import late
-from ...lenient.strings import SURROGATE
+from ...lenient.notation import SURROGATE
 from ...schema.validation import ANYTHING, Shape, shape
 from ...types import Tool
 from ..judge.declared import Declared
 from ..judge.judge import WRAPPERS
-from .arguments import ECHO, NO_KEY, TEXT
+from .keys import ECHO, NO_KEY, TEXT
 
 SPACE = late(r'("[^"\\]*+(?:\\.[^"\\]*+)*+")|[ \t\r\n]+')
 BIG = 10**18

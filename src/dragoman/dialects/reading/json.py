@@ -11,7 +11,8 @@ from typing import Any
 from ...events import PartEnded, ReasoningDelta, TextDelta
 from ...late import late
 from ...lenient.bare_words import NULL
-from ...lenient.reader import Broken, Cut, Relaxed, Repeated, decoded, quoted
+from ...lenient.notation import Broken, Cut, Repeated
+from ...lenient.reader import Relaxed, decoded, quoted
 from ...lenient.source import Need, Source
 from ...schema.validation import Shape, coerce, shape
 from ...types import Edit, IssueKind

@@ -8,7 +8,8 @@ from collections.abc import Callable
 from typing import Any
 
 from ...late import late, late_call
-from ...lenient.reader import PYTHON, Broken, Cut, Form, Relaxed
+from ...lenient.notation import PYTHON, Broken, Cut, Form
+from ...lenient.reader import Relaxed
 from ...lenient.source import Need, Source
 from ...types import IssueKind
 from ..judge.candidate import Draft

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import lru_cache
 
 from ...late import late
-from ...lenient.reader import Broken, Cut
+from ...lenient.notation import Broken, Cut
 from ...lenient.source import Need, Source, finder, may_be_longer
 from ..spec import Dialect
 from .compiled import Row

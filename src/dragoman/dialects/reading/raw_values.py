@@ -16,7 +16,7 @@ from collections.abc import Callable, Collection, Container, Generator
 from enum import Enum, auto
 from typing import Protocol
 
-from ...lenient.reader import Broken, Cut
+from ...lenient.notation import Broken, Cut
 from ...lenient.source import Need, Sink, Source
 from ...records import dataclass
 

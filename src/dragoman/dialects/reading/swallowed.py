@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from ...late import late
-from ...lenient.reader import Broken
+from ...lenient.notation import Broken
 from ...schema.validation import Shape
 from ..spec import JsonArgs, JsonCall, KeywordArgs, Notation
 from .compiled import Row

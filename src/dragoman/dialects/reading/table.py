@@ -20,7 +20,6 @@ from ..spec import (
 )
 from .call import Attempt, Reader
 from .clean_call import clean_attempt
-from .json import json_args, json_call
 
 
 def _late(module: str, name: str) -> Callable[..., Any]:
@@ -28,8 +27,8 @@ def _late(module: str, name: str) -> Callable[..., Any]:
 
 
 READERS: Mapping[type, Reader] = {
-    JsonCall: json_call,
-    JsonArgs: json_args,
+    JsonCall: _late(".json", "json_call"),
+    JsonArgs: _late(".json", "json_args"),
     KeywordArgs: _late(".literals", "keyword_args"),
     BraceArgs: _late(".literals", "brace_args"),
     TaggedArgs: _late(".tags", "tagged_args"),

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Collection
 
 from ...late import late
-from ...lenient.reader import Broken, Cut
+from ...lenient.notation import Broken, Cut
 from ...lenient.source import Need, finder
 from ...types import Edit
 from ..judge.candidate import Draft

@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 from ...late import late
-from ...lenient.reader import Broken, Cut
+from ...lenient.notation import Broken, Cut
 from ...lenient.source import Need
 from ...lenient.yaml import read_mapping, split_key
 from ...schema.validation import Shape, coerce

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ....lenient.brackets import closing
-from ....lenient.reader import Broken, Cut
+from ....lenient.notation import Broken, Cut
 from ....lenient.yaml import read_mapping
 from ....schema.validation import shape
 from ....types import Tool

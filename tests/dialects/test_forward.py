@@ -1,0 +1,47 @@
+"""Lines in which nothing counts: where the first mark is found."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from dragoman.dialects import DIALECTS
+from dragoman.dialects.engine.forward import Forward
+from dragoman.dialects.engine.listening import Listening, listening
+from dragoman.dialects.engine.search import LONG, Anchored
+from dragoman.dialects.judge.declared import declared
+from dragoman.dialects.writing.render import render
+from dragoman.types import ToolCall
+from tests.support.dialect_vectors import vectors
+
+TOOL = {"name": "look", "parameters": {"type": "object", "properties": {"at": {"type": "string"}}}}
+SIGNS = ("a < b", "giant words", "auto=functions", "to=functions.x", "Here's it", "HERE IT is", "ſcommentary", "COMMENTARY",
+         "ısn't", "K [1]", "an analysis", "✿ x", "｜x", "x\n</think>", "[inst]", "a [INST] b", "<", "it ends <too")  # fmt: skip
+
+
+def heard() -> Listening:
+    return listening(declared([TOOL]), "auto", "", (), (), strict=False, doubt="ask", native=False)
+
+
+def test_a_few_signs_of_each_mark_find_what_more_of_them_find() -> None:
+    names, table = heard().names, heard().table
+    soon, surely, found = Forward(table), Forward(table), 0
+    surely.__dict__["_lead"] = (Anchored(table.lead.search, reach=1),)
+    for text in (*SIGNS, *(v["text"] for name in DIALECTS for v in vectors(name))):
+        start, end = len(text) // 7, min(len(text), LONG)
+        first = soon._first(text, start, end, names)
+        assert surely._first(text, start, end, names) == first, text
+        found += first < end
+    assert found > len(SIGNS)
+
+
+@pytest.mark.parametrize("name", ["hermes", "qwen3_coder", "harmony", "deepseek_v3"])
+def test_a_plain_call_is_read_without_what_only_others_need(name: str) -> None:
+    text = "I will look there first.\n" + render([ToolCall(id="1", name="look", arguments={"at": "x"})], name)
+    code = f"""import dragoman, sys
+(call,) = dragoman.parse({text!r}, tools=[{TOOL!r}]).calls
+unread = ("engine.parser", "judge.quotation", "judge.provenance", "engine.stops")
+print(*[each for each in unread if "dragoman.dialects." + each in sys.modules])"""
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "\n"
