@@ -162,23 +162,12 @@ def test_a_command_beside_the_library_alone_says_what_to_install(library: Path, 
     assert ran.stderr == f"Error: dragoman {command} needs dragoman.cli, which is not installed here; {INSTALL}\n"
 
 
-@pytest.mark.parametrize("room", sorted(PROGRAM))
-def test_a_room_of_the_program_says_what_to_install(library: Path, room: str) -> None:
-    ran = alone(library, f"import {room}.anything")
-    assert ran.stderr.splitlines()[-1] == f"ModuleNotFoundError: {room} is not installed here; {INSTALL}"
-
-
 @pytest.mark.parametrize(("name", "needed"), [("Client", "aiohttp"), ("transport", "dragoman.gateway")])
 def test_a_name_that_needs_more_says_what_to_install(library: Path, name: str, needed: str) -> None:
     ran = alone(library, f"import dragoman; dragoman.{name}")
     assert ran.stderr.splitlines()[-1].endswith(
         f"dragoman.{name} needs {needed}, which is not installed here; {INSTALL}"
     )
-
-
-def test_a_module_that_no_distribution_has_is_simply_not_found(library: Path) -> None:
-    ran = alone(library, "import dragoman.gatewax")
-    assert ran.stderr.splitlines()[-1] == "ModuleNotFoundError: No module named 'dragoman.gatewax'"
 
 
 @pytest.mark.parametrize(
