@@ -30,8 +30,10 @@ from .markers import Table
 from .search import VAIN
 from .stops import LONG, Fate
 
-KNOWN, SHORT = 4096, 16
+KNOWN, SHORT = 8192, 16
 """So many pieces are remembered of one kind of run, and none that is longer."""
+LASTS = 65_536
+"""After so many more they are forgotten: to remember one costs as much as to look at two, and most never come again."""
 KINDS = 16
 """So many kinds of runs are remembered."""
 FEW = 4
@@ -47,31 +49,60 @@ RAW_STOP = r"[<&\ud800-\udfff]|[\r\n]\Z"
 Search: TypeAlias = Callable[..., Any]
 Kind: TypeAlias = type[TextDelta | ReasoningDelta | CallDelta]
 Encode: TypeAlias = Callable[[str], str]
-Step: TypeAlias = tuple[Event, str, str]
-"""What is told of a piece: its event, the text of it, and what is held behind that."""
-Steps: TypeAlias = dict[str, Step]
-NOTHING: Steps = {}
+Step: TypeAlias = Event | tuple[Event | None, str, str]
+"""What is told of a piece: the event of all of it; or its event (None: it is all held), the text of that, and what is
+held behind it."""
 Run: TypeAlias = Callable[[str], re.Match[str] | None]
+
+
+class Steps(dict[str, Step]):
+    """What is remembered of runs of one kind; `since` counts the pieces that were told since it is full."""
+
+    __slots__ = ("since",)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.since = 0
+
+
+NOTHING = Steps()
 
 
 class Lane:
     """Takes text in a reader's place.  `held` was taken and not told, `run` told and not noted yet.
 
+    Where it `is_plain`, text in which `stop` finds nothing is told as it is; `left` are the places that may still be
+    looked at for nothing.
+
     `index` is of the call whose arguments are told; `encode` makes of a text what stands between quotation marks in
     JSON; None: it is told as it is.
     """
 
-    __slots__ = ("_src", "_stop", "encode", "held", "index", "kind", "known", "run")
+    __slots__ = ("_src", "encode", "held", "index", "is_plain", "kind", "known", "learns", "left", "run", "stop")
 
     def __init__(self, src: Source, search: Search, kind: Kind, index: int = -1, encode: Encode | None = None) -> None:
-        self._src, self._stop, self.kind, self.index, self.encode = src, search, kind, index, encode
+        self._src, self.stop, self.kind, self.index, self.encode = src, search, kind, index, encode
+        self.is_plain = self.learns = False
+        self.left = 0
         self.run: list[str] = []
         self.held = ""
         self.known = NOTHING
 
     def feed(self, text: str) -> list[Event] | None:
         """The events of this text, which begins with what is held; None where the reader must look."""
-        end = len(text) if self._stop(text) is None else self.reach(text)
+        if self.stop(text) is None:
+            self.held = ""
+            if not text:
+                return []
+            run = self.run
+            run.append(text)
+            event = self.event(text)
+            if self.learns:
+                self.remember(text, event)
+            if len(run) > MOST:
+                self.settle()
+            return [event]
+        end = self.reach(text)
         if end < 0:
             self.held = text
             return None
@@ -81,10 +112,19 @@ class Lane:
     def tell(self, told: str, text: str = "") -> list[Event]:
         """The events of what is told; the `text` of which it depends on that alone is remembered."""
         if not told:
+            if text and self.learns and not text[0].isalpha():  # whether letters are held hangs on those before them
+                self.remember(text, (None, told, text))
             return []
         self.run.append(told)
+        event = self.event(told)
+        if text and self.learns:
+            self.remember(text, (event, told, self.held))
         if len(self.run) > MOST:
             self.settle()
+        return [event]
+
+    def event(self, told: str) -> Event:
+        """The event of what is told."""
         event: Any  # loose until it is whole
         if self.kind is CallDelta:
             event = LooseCall()
@@ -96,11 +136,25 @@ class Lane:
             event = LooseReasoning()
             event.text = told
         event.__class__ = self.kind
-        if text and len(text) <= SHORT:
-            if len(self.known) >= KNOWN:
-                self.known.clear()
-            self.known[text] = event, told, self.held
-        return [event]
+        return event  # type: ignore[no-any-return]
+
+    def remember(self, text: str, step: Step) -> None:
+        """This is what is told of the text."""
+        known = self.known
+        if len(text) <= SHORT:
+            known[text] = step
+            self.learns = len(known) < KNOWN
+
+    def know(self, known: Steps) -> None:
+        """This is remembered of runs like the one that begins."""
+        self.known, self.learns = known, len(known) < KNOWN
+
+    def be_sure(self) -> None:
+        """No place is `left`: from here on `stop` finds fewer."""
+
+    def look(self, text: str, found: Any) -> list[Event] | None:
+        """The same of a text in which `stop` found this, where the lane `is_plain`."""
+        raise NotImplementedError
 
     def leave(self) -> str:
         """Note all that was told; returns what was taken and not told.  The lane has ended."""
@@ -110,8 +164,15 @@ class Lane:
 
     def settle(self) -> None:
         """Note what was told."""
-        self.note("".join(self.run))
-        self.run.clear()
+        run, known = self.run, self.known
+        self.note("".join(run))
+        if len(known) >= KNOWN:
+            known.since += len(run)
+            if known.since > LASTS:
+                known.clear()
+                known.since = 0
+        self.learns = len(known) < KNOWN and known is not NOTHING
+        run.clear()
 
     def note(self, text: str) -> None:
         """This text was told."""
@@ -128,14 +189,14 @@ class TextLane(Lane):
     `_before` is what was told already of the line's beginning, where the lane began there.
     """
 
-    __slots__ = ("_before", "_fences", "_heads", "_left", "_names", "_stops", "_table", "_teller", "_words")
+    __slots__ = ("_before", "_fences", "_heads", "_names", "_stops", "_table", "_teller", "_words")
 
     def __init__(self, src: Source, teller: Teller, table: Table, names: Declared) -> None:
         self._teller, self._stops, self._table, self._names = teller, table.stops, table, names
-        self._left = VAIN  # places that may still be looked at for nothing
         self._heads, self._words = names.heads, names.first_words
         self._fences = table.passing
         super().__init__(src, table.stops.search, TextDelta)
+        self.left = VAIN
 
     def begin(self) -> Lane:
         """The reader waits here: take what follows in its place."""
@@ -143,59 +204,70 @@ class TextLane(Lane):
         self.kind = ReasoningDelta if teller.reasoning else TextDelta
         self.held = ""
         if teller.line_start(""):
-            self._before, self.known = "\n", NOTHING
+            self._before, self.known, self.learns, self.is_plain = "\n", NOTHING, False, False
         else:
             self._go()
         return self
 
+    def be_sure(self) -> None:
+        """No place is `left`: from here on `stop` finds fewer."""
+        self.stop = self._table.surely_stops(self._names.told_heads)
+
     def _go(self) -> None:
         """Behind a line's beginning what may be told depends on the text alone."""
-        self._before = ""
-        self.known = _steps((self._stops, self.kind, self._words))
+        self._before, self.is_plain = "", True
+        self.know(_steps((self._stops, self.kind, self._words)))
 
     def feed(self, text: str) -> list[Event] | None:
         """The events of this text, which begins with what is held; None where the reader must look."""
-        before, search, heads, words = self._before, self._stop, self._heads, self._words
+        before = self._before
+        if not before:
+            return self.look(text, self.stop(text))
+        begun = before + text
+        end = self._reach(begun, self.stop(begun))
+        if end <= 0:  # the line's beginning is still open, or may be a mark
+            self.held = text
+            return None if end else []
+        self._go()
+        self.held = begun[end:]
+        return self.tell(begun[len(before) : end])
+
+    def look(self, text: str, found: Any) -> list[Event] | None:
+        """The same behind a line's beginning, of a text in which `stop` found this."""
         pure = text
-        if before:
-            text, pure = before + text, ""
-        found = search(text)
-        if found is not None and found.start() == 0 and not before and not self.held and text[0].isalpha():
+        if found is not None and not found.start() and not self.held and text[0].isalpha():
             pure = ""
             if glued(self._last, text[0]):
-                found = search(text, 1)
-        end = len(text)
+                found = self.stop(text, 1)
+        end = self._reach(text, found)
+        if end < 0:
+            self.held = text
+            return None
+        self.held = text[end:]
+        return self.tell(text[:end], pure)
+
+    def _reach(self, text: str, found: Any) -> int:
+        """How much of the text in which `stop` found this may be told; -1 where the reader must look."""
+        size = len(text)
         while found is not None:
-            self._left -= 1
-            if not self._left:
-                search = self._stop = self._table.surely_stops(self._names.told_heads)
+            self.left -= 1
+            if not self.left:
+                self.be_sure()
             at, pos = found.span()
             kind = found.lastgroup
-            if kind is None and pos == end and pos - at < LONG:
-                fate = Fate.WAITS
-            elif kind == "word" and found[kind].casefold()[:HEAD] not in words:
-                found = search(text, found.start(kind))
+            if kind is None and pos == size and pos - at < LONG:
+                return at  # type: ignore[no-any-return]
+            if kind == "word" and found[kind].casefold()[:HEAD] not in self._words:
+                found = self.stop(text, found.start(kind))
                 continue
-            elif kind == "line" and text[found.start(kind)] == self._fences.sign:
-                fate, pos = self._fences.fate(text, found.start(kind), heads), found.end(kind)
+            if kind == "line" and text[found.start(kind)] == self._fences.sign:
+                fate, pos = self._fences.fate(text, found.start(kind), self._heads), found.end(kind)
             else:
-                fate, pos = self._stops.fate(found, text, heads), at + 1
-            if fate is Fate.WAITS:
-                end = at
-                break
-            if fate is Fate.STOPS:
-                self.held = text[len(before) :]
-                return None
-            found = search(text, pos)
-        if not before:
-            self.held = text[end:]
-            return self.tell(text[:end], pure)
-        if not end:  # the line's beginning is still open
-            self.held = text[len(before) :]
-            return []
-        self._go()
-        self.held = text[end:]
-        return self.tell(text[len(before) : end])
+                fate, pos = self._stops.fate(found, text, self._heads), at + 1
+            if fate is not Fate.PASSES:
+                return at if fate is Fate.WAITS else -1  # type: ignore[no-any-return]
+            found = self.stop(text, pos)
+        return size
 
     @property
     def _last(self) -> str:
@@ -216,7 +288,7 @@ class StringLane(Lane):
     def __init__(self, src: Source, draft: Draft, search: Search, run: Run) -> None:
         self._draft, self._match = draft, run
         super().__init__(src, search, CallDelta, draft.index)
-        self.known = _steps((search, CallDelta, draft.index)) if draft.index < FEW else {}
+        self.know(_steps((search, CallDelta, draft.index)) if draft.index < FEW else Steps())
 
     def reach(self, text: str) -> int:
         """How much of the text may be told; -1 where the reader must look."""
@@ -241,11 +313,11 @@ class RawLane(Lane):
         self._draft = draft
         search = _raw_stop(tap.search.__self__.pattern)  # type: ignore[attr-defined]
         super().__init__(src, search, CallDelta, draft.index, encode_basestring)
-        self.known = _steps((search, CallDelta, draft.index)) if draft.index < FEW else {}
+        self.know(_steps((search, CallDelta, draft.index)) if draft.index < FEW else Steps())
 
     def reach(self, text: str) -> int:
         """How much of the text may be told; -1 where the reader must look."""
-        found = self._stop(text)
+        found = self.stop(text)
         if found is None:
             return len(text)
         return len(text) - 1 if found.start() == len(text) - 1 and text[-1] == "\n" else -1
@@ -282,6 +354,10 @@ class NoLane(Lane):
 
     def __init__(self) -> None:
         super().__init__(Source(), ANY, TextDelta)
+
+    def feed(self, text: str) -> list[Event] | None:
+        """None: the reader must look."""
+        return None
 
 
 NO_LANE = NoLane()
@@ -334,7 +410,7 @@ class Lanes:
 @lru_cache(maxsize=KINDS)
 def _steps(kind: Hashable) -> Steps:
     """What is remembered of runs of one kind."""
-    return {}
+    return Steps()
 
 
 @lru_cache(maxsize=256)

@@ -19,7 +19,7 @@ from functools import cached_property
 from typing import Any
 
 from ...errors import UsageError
-from ...events import Event, Reclassified
+from ...events import Event, LooseReasoning, LooseText, ReasoningDelta, Reclassified, TextDelta
 from ...late import late
 from ...lenient.source import Need, Source
 from ...types import IssueKind
@@ -122,16 +122,44 @@ class Parser:
             raise no_text(text) from None
         step = lane.known.get(told)
         if step is not None:
-            event, piece, lane.held = step
             run = lane.run
-            run.append(piece)
+            if type(step) is tuple:
+                event, piece, lane.held = step
+                if event is None:
+                    lane.left -= 1
+                    if not lane.left:
+                        lane.be_sure()
+                    return []
+                run.append(piece)
+            else:
+                event, lane.held = step, ""
+                run.append(told)
             if len(run) > MOST:
                 lane.settle()
             return [event]
-        if lane is not NO_LANE:
+        if lane.is_plain:
+            found = lane.stop(told)
+            if found is None and told:
+                lane.held, run = "", lane.run
+                run.append(told)
+                made: Any  # loose until it is whole
+                if lane.kind is TextDelta:
+                    made = LooseText()
+                    made.text, made.doubt, made.__class__ = told, 0, TextDelta
+                else:
+                    made = LooseReasoning()
+                    made.text, made.__class__ = told, ReasoningDelta
+                if lane.learns:
+                    lane.remember(told, made)
+                if len(run) > MOST:
+                    lane.settle()
+                return [made]
+            events = lane.look(told, found)
+        else:
             events = lane.feed(told)
-            if events is not None:
-                return events
+        if events is not None:
+            return events
+        if lane is not NO_LANE:
             told = lane.leave()
         src = self._src
         src.feed(told)
