@@ -95,6 +95,7 @@ class Parser:
         self._lane: Lane = NO_LANE
         if prefix:
             self._begin(prefix)
+            src.wants = 0
         self._reader = self._message()
 
     @cached_property
@@ -163,6 +164,10 @@ class Parser:
             told = lane.leave()
         src = self._src
         src.feed(told)
+        if src.wants:
+            if len(src.buf) - src.pos < src.wants:
+                return []
+            src.wants = 0
         next(self._reader, None)
         self._lane = self._lanes.here(self._scanner.table)
         return self._teller.drain()
