@@ -275,6 +275,10 @@ class Trial(Damage):
         at = self.src.base + pos
         return at < self._weak_from or (self._is_spent and not self.is_named(pos))
 
+    def counts(self, at: int) -> bool:
+        """Is a sign at this place, that only weak rows begin with, counted as one that was looked at in vain?"""
+        return at >= self._weak_from and not self._is_spent
+
     @property
     def _is_spent(self) -> bool:
         """Was so much read by weak rows, for nothing, that an object is tried only where it names a tool?"""

@@ -24,6 +24,8 @@ from ...lenient.source import Source, Tap
 from ..judge.candidate import Draft
 from ..judge.declared import HEAD, Declared
 from ..reading.arguments import RawArguments, through
+from .budget import TRIED, Patience
+from .candidates import Trial
 from .emitter import Teller
 from .mark_starts import glued
 from .markers import Table
@@ -189,10 +191,15 @@ class TextLane(Lane):
     `_before` is what was told already of the line's beginning, where the lane began there.
     """
 
-    __slots__ = ("_before", "_fences", "_heads", "_names", "_stops", "_table", "_teller", "_words")
+    __slots__ = (
+        "_before", "_fences", "_heads", "_names", "_patience", "_stops", "_table", "_teller", "_trial", "_vain", "_words",
+    )  # fmt: skip
 
-    def __init__(self, src: Source, teller: Teller, table: Table, names: Declared) -> None:
+    def __init__(
+        self, src: Source, teller: Teller, table: Table, names: Declared, trial: Trial, patience: Patience
+    ) -> None:
         self._teller, self._stops, self._table, self._names = teller, table.stops, table, names
+        self._trial, self._patience, self._vain = trial, patience, 0
         self._heads, self._words = names.heads, names.first_words
         self._fences = table.passing
         super().__init__(src, table.stops.search, TextDelta)
@@ -228,6 +235,7 @@ class TextLane(Lane):
         if end <= 0:  # the line's beginning is still open, or may be a mark
             self.held = text
             return None if end else []
+        self._count()
         self._go()
         self.held = begun[end:]
         return self.tell(begun[len(before) : end])
@@ -244,6 +252,9 @@ class TextLane(Lane):
             self.held = text
             return None
         self.held = text[end:]
+        if self._vain:
+            pure = ""
+            self._count()
         return self.tell(text[:end], pure)
 
     def _reach(self, text: str, found: Any) -> int:
@@ -261,13 +272,38 @@ class TextLane(Lane):
                 found = self.stop(text, found.start(kind))
                 continue
             if kind == "line" and text[found.start(kind)] == self._fences.sign:
-                fate, pos = self._fences.fate(text, found.start(kind), self._heads), found.end(kind)
+                sign, pos = found.start(kind), found.end(kind)
+                fate = self._fences.fate(text, sign, self._heads)
+                if fate is Fate.STOPS and self._is_late(text, sign):
+                    fate = Fate.PASSES
             else:
                 fate, pos = self._stops.fate(found, text, self._heads), at + 1
-            if fate is not Fate.PASSES:
-                return at if fate is Fate.WAITS else -1  # type: ignore[no-any-return]
+            if fate is Fate.WAITS:
+                return at  # type: ignore[no-any-return]
+            if fate is Fate.STOPS:
+                self._vain = 0  # the reader will count them
+                return -1
             found = self.stop(text, pos)
         return size
+
+    def _is_late(self, text: str, pos: int) -> bool:
+        """Is the sign here a mark of calls that a message begins with, and has it begun?  Then it is one that was vain."""
+        marks = self._patience.marks + self._vain
+        late = marks < TRIED and self._fences.is_late(text, pos) and self._teller.context.any
+        run = sum(map(len, self.run)) + pos - len(self._before)
+        if not late or not self._trial.counts(self._src.base + len(self._src.buf) + run):
+            return False
+        table, size = self._table, len(text)
+        for at in range(max(pos + 1, size - table.longest), size):
+            if text[at:].casefold() in table.prefixes:
+                return False  # behind a mark the scanner holds more
+        self._vain += 1
+        return True
+
+    def _count(self) -> None:
+        """The marks that were vain were told."""
+        self._patience.marks += self._vain
+        self._vain = 0
 
     @property
     def _last(self) -> str:
@@ -366,10 +402,10 @@ NO_LANE = NoLane()
 class Lanes:
     """The lanes of one message."""
 
-    __slots__ = ("_names", "_src", "_table", "_teller", "_text_lane", "_texts")
+    __slots__ = ("_names", "_patience", "_src", "_table", "_teller", "_text_lane", "_texts", "_trial")
 
-    def __init__(self, src: Source, teller: Teller, names: Declared) -> None:
-        self._src, self._teller, self._names = src, teller, names
+    def __init__(self, src: Source, teller: Teller, names: Declared, trial: Trial, patience: Patience) -> None:
+        self._src, self._teller, self._names, self._trial, self._patience = src, teller, names, trial, patience
         self._table: Table | None = None
         self._text_lane: TextLane | None = None  # of that table
         self._texts: dict[int, TextLane] | None = None  # of others, by the table, which the lane keeps
@@ -399,7 +435,9 @@ class Lanes:
         if table is self._table and self._text_lane is not None:
             return self._text_lane
         texts = self._texts or {}
-        found = texts.get(id(table)) or TextLane(self._src, self._teller, table, self._names)
+        found = texts.get(id(table))
+        if found is None:
+            found = TextLane(self._src, self._teller, table, self._names, self._trial, self._patience)
         if self._table is not None and self._text_lane is not None:
             texts[id(self._table)] = self._text_lane
             self._texts = texts

@@ -112,7 +112,7 @@ class Parser:
 
     @cached_property
     def _lanes(self) -> Lanes:
-        return Lanes(self._src, self._teller, self._names)
+        return Lanes(self._src, self._teller, self._names, self._trial, self._patience)
 
     def feed(self, text: str) -> list[Event]:
         """Take more text; returns the events it settles.  Never raises on content; UsageError for what is no text."""
