@@ -44,8 +44,8 @@ class Source:
     of a run.  `reread` counts what readers read a second time, `earlier` what of it was read before the present reader
     began, `quotes` those in strings that were decided one by one.
     `limit` is how far whoever reads values goes on where what they hold is not wanted for long.
-    `wants` is how many unread characters a reader waits for that has nothing to do with fewer, unless the text ends; who
-    goes on with it sets it back.
+    `wants` is how many unread characters a reader waits for that has nothing to do with fewer, unless the text ends;
+    who goes on with it sets it back.
     """
 
     __slots__ = (

@@ -7,7 +7,8 @@ where a reader waits; nothing of dialects or of what a sign means, but that a fe
 Contract: a lane tells what the reader would have told of the same text; what it holds back is given to the reader
 (`leave`) before the reader goes on.  What it does with a short piece is remembered in `known`, where it depends on that
 piece alone: models write the same few thousand tokens.  Whoever feeds may do as it says there, in one step: put the
-text that is told into `run`, and give the event.
+text that is told into `run`, and give the event.  The same goes for a piece that was not seen before, where a lane
+`is_plain` and `stop` finds nothing in it: half of the cost of a piece is the frames that it goes through.
 """
 
 from __future__ import annotations
@@ -24,7 +25,6 @@ from ...lenient.source import Source, Tap
 from ..judge.candidate import Draft
 from ..judge.declared import HEAD, Declared
 from ..reading.arguments import RawArguments, through
-from .budget import TRIED, Patience
 from .candidates import Trial
 from .emitter import Teller
 from .mark_starts import glued
@@ -73,19 +73,16 @@ NOTHING = Steps()
 class Lane:
     """Takes text in a reader's place.  `held` was taken and not told, `run` told and not noted yet.
 
-    Where it `is_plain`, text in which `stop` finds nothing is told as it is; `left` are the places that may still be
-    looked at for nothing.
-
+    Where it `is_plain`, text in which `stop` finds nothing is told as it is; while it `learns`, it is remembered.
     `index` is of the call whose arguments are told; `encode` makes of a text what stands between quotation marks in
     JSON; None: it is told as it is.
     """
 
-    __slots__ = ("_src", "encode", "held", "index", "is_plain", "kind", "known", "learns", "left", "run", "stop")
+    __slots__ = ("_src", "encode", "held", "index", "is_plain", "kind", "known", "learns", "run", "stop")
 
     def __init__(self, src: Source, search: Search, kind: Kind, index: int = -1, encode: Encode | None = None) -> None:
         self._src, self.stop, self.kind, self.index, self.encode = src, search, kind, index, encode
         self.is_plain = self.learns = False
-        self.left = 0
         self.run: list[str] = []
         self.held = ""
         self.known = NOTHING
@@ -143,16 +140,17 @@ class Lane:
     def remember(self, text: str, step: Step) -> None:
         """This is what is told of the text."""
         known = self.known
-        if len(text) <= SHORT:
+        if len(known) >= KNOWN:
+            self.learns = False
+        elif len(text) <= SHORT:
             known[text] = step
-            self.learns = len(known) < KNOWN
 
     def know(self, known: Steps) -> None:
         """This is remembered of runs like the one that begins."""
         self.known, self.learns = known, len(known) < KNOWN
 
-    def be_sure(self) -> None:
-        """No place is `left`: from here on `stop` finds fewer."""
+    def looked(self) -> None:
+        """A place was looked at, and nothing told."""
 
     def look(self, text: str, found: Any) -> list[Event] | None:
         """The same of a text in which `stop` found this, where the lane `is_plain`."""
@@ -192,18 +190,16 @@ class TextLane(Lane):
     """
 
     __slots__ = (
-        "_before", "_fences", "_heads", "_names", "_patience", "_stops", "_table", "_teller", "_trial", "_vain", "_words",
+        "_before", "_fences", "_heads", "_left", "_names", "_stops", "_table", "_teller", "_trial", "_vain", "_words",
     )  # fmt: skip
 
-    def __init__(
-        self, src: Source, teller: Teller, table: Table, names: Declared, trial: Trial, patience: Patience
-    ) -> None:
+    def __init__(self, src: Source, teller: Teller, table: Table, names: Declared, trial: Trial) -> None:
         self._teller, self._stops, self._table, self._names = teller, table.stops, table, names
-        self._trial, self._patience, self._vain = trial, patience, 0
+        self._trial, self._vain = trial, 0
         self._heads, self._words = names.heads, names.first_words
         self._fences = table.passing
         super().__init__(src, table.stops.search, TextDelta)
-        self.left = VAIN
+        self._left = VAIN  # places that may still be looked at for nothing
 
     def begin(self) -> Lane:
         """The reader waits here: take what follows in its place."""
@@ -216,9 +212,11 @@ class TextLane(Lane):
             self._go()
         return self
 
-    def be_sure(self) -> None:
-        """No place is `left`: from here on `stop` finds fewer."""
-        self.stop = self._table.surely_stops(self._names.told_heads)
+    def looked(self) -> None:
+        """A place was looked at: behind many `stop` finds fewer."""
+        self._left -= 1
+        if not self._left:
+            self.stop = self._table.surely_stops(self._names.told_heads)
 
     def _go(self) -> None:
         """Behind a line's beginning what may be told depends on the text alone."""
@@ -261,9 +259,7 @@ class TextLane(Lane):
         """How much of the text in which `stop` found this may be told; -1 where the reader must look."""
         size = len(text)
         while found is not None:
-            self.left -= 1
-            if not self.left:
-                self.be_sure()
+            self.looked()
             at, pos = found.span()
             kind = found.lastgroup
             if kind is None and pos == size and pos - at < LONG:
@@ -287,11 +283,11 @@ class TextLane(Lane):
         return size
 
     def _is_late(self, text: str, pos: int) -> bool:
-        """Is the sign here a mark of calls that a message begins with, and has it begun?  Then it is one that was vain."""
-        marks = self._patience.marks + self._vain
-        late = marks < TRIED and self._fences.is_late(text, pos) and self._teller.context.any
+        """Is the sign here a mark of calls that a message begins with, and has it begun?  Then it is a vain one."""
+        if not (self._fences.is_late(text, pos) and self._teller.context.any):
+            return False
         run = sum(map(len, self.run)) + pos - len(self._before)
-        if not late or not self._trial.counts(self._src.base + len(self._src.buf) + run):
+        if not self._trial.is_vain(self._src.base + len(self._src.buf) + run, self._vain):
             return False
         table, size = self._table, len(text)
         for at in range(max(pos + 1, size - table.longest), size):
@@ -302,7 +298,7 @@ class TextLane(Lane):
 
     def _count(self) -> None:
         """The marks that were vain were told."""
-        self._patience.marks += self._vain
+        self._trial.looked(self._vain)
         self._vain = 0
 
     @property
@@ -402,10 +398,10 @@ NO_LANE = NoLane()
 class Lanes:
     """The lanes of one message."""
 
-    __slots__ = ("_names", "_patience", "_src", "_table", "_teller", "_text_lane", "_texts", "_trial")
+    __slots__ = ("_names", "_src", "_table", "_teller", "_text_lane", "_texts", "_trial")
 
-    def __init__(self, src: Source, teller: Teller, names: Declared, trial: Trial, patience: Patience) -> None:
-        self._src, self._teller, self._names, self._trial, self._patience = src, teller, names, trial, patience
+    def __init__(self, src: Source, teller: Teller, names: Declared, trial: Trial) -> None:
+        self._src, self._teller, self._names, self._trial = src, teller, names, trial
         self._table: Table | None = None
         self._text_lane: TextLane | None = None  # of that table
         self._texts: dict[int, TextLane] | None = None  # of others, by the table, which the lane keeps
@@ -435,9 +431,7 @@ class Lanes:
         if table is self._table and self._text_lane is not None:
             return self._text_lane
         texts = self._texts or {}
-        found = texts.get(id(table))
-        if found is None:
-            found = TextLane(self._src, self._teller, table, self._names, self._trial, self._patience)
+        found = texts.get(id(table)) or TextLane(self._src, self._teller, table, self._names, self._trial)
         if self._table is not None and self._text_lane is not None:
             texts[id(self._table)] = self._text_lane
             self._texts = texts

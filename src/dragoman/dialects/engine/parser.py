@@ -18,7 +18,6 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from typing import Any
 
-from ...errors import UsageError
 from ...events import Event, LooseReasoning, LooseText, ReasoningDelta, Reclassified, TextDelta
 from ...late import late
 from ...lenient.source import Need, Source
@@ -36,6 +35,7 @@ from .lanes import MOST, NO_LANE, Lane, Lanes
 from .listening import Dialects, Tools, listening
 from .mark_starts import FENCE
 from .markers import FENCE_SIGNS, FENCES, NOISE, addressed_table, bare_table, closing, reasoning_table
+from .no_text import no_text
 from .overlooked import NAME_KEYS
 from .parsed import fold
 from .scanner import Scanner
@@ -112,7 +112,7 @@ class Parser:
 
     @cached_property
     def _lanes(self) -> Lanes:
-        return Lanes(self._src, self._teller, self._names, self._trial, self._patience)
+        return Lanes(self._src, self._teller, self._names, self._trial)
 
     def feed(self, text: str) -> list[Event]:
         """Take more text; returns the events it settles.  Never raises on content; UsageError for what is no text."""
@@ -124,17 +124,17 @@ class Parser:
         step = lane.known.get(told)
         if step is not None:
             run = lane.run
-            if type(step) is tuple:
-                event, piece, lane.held = step
-                if event is None:
-                    lane.left -= 1
-                    if not lane.left:
-                        lane.be_sure()
-                    return []
-                run.append(piece)
-            else:
-                event, lane.held = step, ""
+            if type(step) is not tuple:
+                lane.held = ""
                 run.append(told)
+                if len(run) > MOST:
+                    lane.settle()
+                return [step]
+            event, piece, lane.held = step
+            if event is None:
+                lane.looked()
+                return []
+            run.append(piece)
             if len(run) > MOST:
                 lane.settle()
             return [event]
@@ -143,7 +143,7 @@ class Parser:
             if found is None and told:
                 lane.held, run = "", lane.run
                 run.append(told)
-                made: Any  # loose until it is whole
+                made: Any  # loose until it is whole; as `Lane.event` makes it, without its frame
                 if lane.kind is TextDelta:
                     made = LooseText()
                     made.text, made.doubt, made.__class__ = told, 0, TextDelta
@@ -506,18 +506,6 @@ class Parser:
         if len(opener) > 2:
             self._src.feed(tail[len(tail) - len(opener) :])
             self._src.base = -len(opener)
-
-
-def no_text(given: object) -> UsageError:
-    """The error for what is no text, with what to do."""
-    match given:
-        case None:
-            why = "there is no text: None was given; where the model wrote nothing, give an empty string"
-        case bytes() | bytearray():
-            why = 'bytes are no text; decode them first: data.decode("utf-8", "replace")'
-        case _:
-            why = f"a text is wanted, not {type(given).__name__}; give what the model wrote, or a response to extract()"
-    return UsageError(why)
 
 
 def _default_id(index: int) -> str:
