@@ -129,7 +129,7 @@ class Parser:
                 run.append(told)
                 if len(run) > MOST:
                     lane.settle()
-                return [step]
+                return [step]  # type: ignore[list-item]  # no step is of a class that inherits from tuple
             event, piece, lane.held = step
             if event is None:
                 lane.looked()
