@@ -445,6 +445,11 @@ def _steps(kind: Hashable) -> Steps:
     return Steps()
 
 
+def forget() -> None:
+    """Remember nothing of any run: what a piece costs that was not seen before shows then."""
+    _steps.cache_clear()
+
+
 @lru_cache(maxsize=256)
 def _raw_stop(marks: str) -> Search:
     return re.compile(f"{marks}|{RAW_STOP}").search
