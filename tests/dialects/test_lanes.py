@@ -144,7 +144,7 @@ def test_names_however_short_or_spelt_are_found_in_any_pieces(name: str) -> None
 
 
 @pytest.mark.parametrize(("before", "piece"), [("the cap ", "to"), ("a tool", "to"), ("it is ", "an"), ("the m", "an")])
-def test_letters_that_may_begin_a_mark_are_held_where_a_word_begins_however_often_they_were(before: str, piece: str) -> None:
+def test_letters_that_may_begin_a_mark_are_held_where_a_word_begins_each_time(before: str, piece: str) -> None:
     for _ in range(2):  # what is remembered of a piece that was held must not be told of one that goes on a word
         parser = Parser(tools=TOOLS)
         parser.feed("It is ")
