@@ -35,6 +35,27 @@ from .types import (
 NOT_RUN = frozenset({Verdict.REFUSED, Verdict.DOUBTFUL, Verdict.QUOTED})
 
 
+class LooseText:
+    """A `TextDelta` until its fields are set and its `__class__` is: a frozen one costs thrice as much to make.
+
+    The slots are here, for a class is changed faster for one that adds none to them.
+    """
+
+    __slots__ = ("doubt", "text")
+
+
+class LooseReasoning:
+    """A `ReasoningDelta` until then."""
+
+    __slots__ = ("text",)
+
+
+class LooseCall:
+    """A `CallDelta` until then."""
+
+    __slots__ = ("index", "json")
+
+
 @dataclass(slots=True, frozen=True)
 class Started:
     """The answer begins: its model and its id, where the wire has them.
@@ -48,7 +69,7 @@ class Started:
 
 
 @dataclass(slots=True, frozen=True)
-class TextDelta:
+class TextDelta(LooseText):
     """More visible text.
 
     `doubt` counts, from 1, the stretches of an answer in which calls stand that were perhaps not meant; 0 for all else.
@@ -60,7 +81,7 @@ class TextDelta:
 
 
 @dataclass(slots=True, frozen=True)
-class ReasoningDelta:
+class ReasoningDelta(LooseReasoning):
     """More reasoning."""
 
     text: str
@@ -91,7 +112,7 @@ class CallStarted:
 
 
 @dataclass(slots=True, frozen=True)
-class CallDelta:
+class CallDelta(LooseCall):
     """More of the arguments of call `index`, as strict JSON text."""
 
     index: int
@@ -156,24 +177,6 @@ class Ended:
     stop: Stop | None = None
     usage: Usage | None = None
     extra: JsonObject = NOTHING
-
-
-class LooseText:
-    """A `TextDelta` until its fields are set and its `__class__` is: a frozen one costs thrice as much to make."""
-
-    __slots__ = ("doubt", "text")
-
-
-class LooseReasoning:
-    """A `ReasoningDelta` until then."""
-
-    __slots__ = ("text",)
-
-
-class LooseCall:
-    """A `CallDelta` until then."""
-
-    __slots__ = ("index", "json")
 
 
 Event: TypeAlias = (

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 from collections.abc import Generator, Sequence
 
 import pytest
 
 from dragoman import Parser, assemble
-from dragoman.dialects.engine.lanes import KNOWN, SHORT
+from dragoman.dialects.engine.lanes import KNOWN, LASTS, MOST, SHORT
 from dragoman.events import CallDelta, Event, ReasoningDelta, TextDelta
 
 TEXT = {"type": "string"}
@@ -140,3 +141,86 @@ def test_names_however_short_or_spelt_are_found_in_any_pieces(name: str) -> None
             response = assemble(events + parser.close())
             told.append((response.message, response.issues, response.doubtful))
         assert all(one == told[0] for one in told), written
+
+
+@pytest.mark.parametrize(("before", "piece"), [("the cap ", "to"), ("a tool", "to"), ("it is ", "an"), ("the m", "an")])
+def test_letters_that_may_begin_a_mark_are_held_where_a_word_begins_each_time(before: str, piece: str) -> None:
+    for _ in range(2):  # what is remembered of a piece that was held must not be told of one that goes on a word
+        parser = Parser(tools=TOOLS)
+        parser.feed("It is ")
+        for sign in f"so {piece} ":
+            parser.feed(sign)
+        for part in (before[:4], before[4:]):
+            parser.feed(part)
+        assert bool(parser.feed(piece)) is before[-1].isalpha()
+
+
+SPAN = "`a{}` is one,\n`b` another.\n  `` c`` as well\n\n"
+SPANS = SAID + "".join(map(SPAN.format, range(40))) + "`write(path='a', text='b')`\n"
+
+
+@pytest.mark.parametrize("size", [1, 3, 4, 40])
+def test_code_spans_first_on_their_line_cost_the_patience_that_the_whole_text_costs(size: int) -> None:
+    whole, pieces = Parser(tools=TOOLS), Parser(tools=TOOLS)
+    events = whole.whole(SPANS)
+    told = [event for i in range(0, len(SPANS), size) for event in pieces.feed(SPANS[i : i + size])] + pieces.close()
+    assert pieces._patience.marks == whole._patience.marks > 80
+    assert assemble(told) == assemble(events)
+
+
+def test_code_span_first_on_its_line_is_told_without_the_reader() -> None:
+    parser = Parser(tools=TOOLS)
+    parser.feed("So it is:\nwords")
+    resumes = _counting_resumes(parser)
+    for n in range(50):
+        for piece in ("\n", f"`a{n}", "`", " is one"):
+            parser.feed(piece)
+    assert len(resumes) <= 1
+
+
+def test_reader_that_waits_for_so_much_text_is_left_alone_until_it_has_come() -> None:
+    parser = Parser(tools=TOOLS)
+    text = SAID + "[`a`][] is a link" + " and more words" * 30
+    resumes = _counting_resumes(parser)
+    events = [event for sign in text for event in parser.feed(sign)] + parser.close()
+    assert assemble(events).text == text
+    assert len(resumes) < 60
+
+
+def _counting_resumes(parser: Parser) -> list[None]:
+    reader, resumes = parser._reader, list[None]()
+
+    def counted() -> Generator[None, None, None]:
+        for _ in reader:
+            resumes.append(None)
+            yield
+
+    parser._reader = counted()
+    return resumes
+
+
+def test_pieces_are_forgotten_when_many_more_have_come_and_then_others_are_remembered() -> None:
+    parser = Parser(tools=TOOLS)
+    parser.feed("So ")
+    for n in range(KNOWN + 10):
+        parser.feed(f" {n}")
+    assert " 7" in parser._lane.known
+    for _ in range(LASTS + 2 * MOST):
+        parser.feed(" word")
+    for _ in range(2):
+        parser.feed(" others")
+    assert " 7" not in parser._lane.known
+    assert " others" in parser._lane.known
+
+
+def test_event_of_a_piece_is_the_same_whether_it_was_seen_before_or_not() -> None:
+    for before, kind in ((SAID + "So", TextDelta), ("<think>\nSo", ReasoningDelta), (CALL + "So", CallDelta)):
+        parser = Parser(tools=TOOLS)
+        parser.feed(before)
+        parser.feed(" far")
+        first, again = parser.feed(" unheard-of"), parser.feed(" unheard-of")
+        assert first == again
+        assert [type(event) for event in first] == [kind]
+        with pytest.raises(dataclasses.FrozenInstanceError):
+            first[0].text = first[0].json = ""  # type: ignore[union-attr, misc]
+        assert parser.feed("") == []

@@ -44,11 +44,13 @@ class Source:
     of a run.  `reread` counts what readers read a second time, `earlier` what of it was read before the present reader
     began, `quotes` those in strings that were decided one by one.
     `limit` is how far whoever reads values goes on where what they hold is not wanted for long.
+    `wants` is how many unread characters a reader waits for that has nothing to do with fewer, unless the text ends;
+    who goes on with it sets it back.
     """
 
     __slots__ = (
         "_holds", "_kept", "_last_held", "base", "buf", "earlier", "eof", "last", "limit", "pos", "quotes", "reread",
-        "tap",
+        "tap", "wants",
     )  # fmt: skip
     buf: str
     pos: int
@@ -62,6 +64,7 @@ class Source:
         self.earlier: int = 0
         self.quotes: int = 0
         self.limit: int = NO_LIMIT
+        self.wants: int = 0
         self.last = self._last_held = ""
         self._holds: list[int] = []
         self._kept: list[str] = []
@@ -158,6 +161,7 @@ class Source:
     def peek(self, n: int = 1) -> Need[str]:
         """The next `n` characters, fewer only at the end; not consumed."""
         while len(self.buf) - self.pos < n and not self.eof:
+            self.wants = n
             yield
         return self.buf[self.pos : self.pos + n]
 
@@ -187,7 +191,9 @@ class Source:
         Where `begun` says of a text to its end that more might change the answer, nothing else is waited for.
         """
         while len(self.buf) - self.pos < limit and not self.eof:
-            if begun is not None and begun.match(self.buf, self.pos) is None:
+            if begun is None:
+                self.wants = limit
+            elif begun.match(self.buf, self.pos) is None:
                 break
             yield
         return pattern.match(self.buf, self.pos)

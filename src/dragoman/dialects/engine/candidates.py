@@ -24,7 +24,7 @@ from ..reading.compiled import Row
 from ..reading.strays import Strays
 from ..reading.table import CLEAN, READERS
 from ..spec import AT_FIRST, ElementArgs, JsonCall, Place, TaggedArgs
-from .budget import Patience
+from .budget import TRIED, Patience
 from .damage import Damage
 from .emitter import Teller
 from .lookahead import unlike_all, untried
@@ -274,6 +274,17 @@ class Trial(Damage):
         """
         at = self.src.base + pos
         return at < self._weak_from or (self._is_spent and not self.is_named(pos))
+
+    def is_vain(self, at: int, others: int) -> bool:
+        """Does a sign here that no row may begin with count as looked at in vain, like so many `others` before it?
+
+        Not where it would be passed, nor where so many were that only those near a declared tool's name are looked at.
+        """
+        return at >= self._weak_from and not self._is_spent and self._patience.marks + others < TRIED
+
+    def looked(self, signs: int) -> None:
+        """So many signs were looked at in vain."""
+        self._patience.marks += signs
 
     @property
     def _is_spent(self) -> bool:

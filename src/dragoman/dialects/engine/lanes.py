@@ -7,7 +7,8 @@ where a reader waits; nothing of dialects or of what a sign means, but that a fe
 Contract: a lane tells what the reader would have told of the same text; what it holds back is given to the reader
 (`leave`) before the reader goes on.  What it does with a short piece is remembered in `known`, where it depends on that
 piece alone: models write the same few thousand tokens.  Whoever feeds may do as it says there, in one step: put the
-text that is told into `run`, and give the event.
+text that is told into `run`, and give the event.  The same goes for a piece that was not seen before, where a lane
+`is_plain` and `stop` finds nothing in it: half of the cost of a piece is the frames that it goes through.
 """
 
 from __future__ import annotations
@@ -24,14 +25,17 @@ from ...lenient.source import Source, Tap
 from ..judge.candidate import Draft
 from ..judge.declared import HEAD, Declared
 from ..reading.arguments import RawArguments, through
+from .candidates import Trial
 from .emitter import Teller
 from .mark_starts import glued
 from .markers import Table
 from .search import VAIN
 from .stops import LONG, Fate
 
-KNOWN, SHORT = 4096, 16
+KNOWN, SHORT = 8192, 16
 """So many pieces are remembered of one kind of run, and none that is longer."""
+LASTS = 65_536
+"""After so many more they are forgotten: to remember one costs as much as to look at two, and most never come again."""
 KINDS = 16
 """So many kinds of runs are remembered."""
 FEW = 4
@@ -47,31 +51,57 @@ RAW_STOP = r"[<&\ud800-\udfff]|[\r\n]\Z"
 Search: TypeAlias = Callable[..., Any]
 Kind: TypeAlias = type[TextDelta | ReasoningDelta | CallDelta]
 Encode: TypeAlias = Callable[[str], str]
-Step: TypeAlias = tuple[Event, str, str]
-"""What is told of a piece: its event, the text of it, and what is held behind that."""
-Steps: TypeAlias = dict[str, Step]
-NOTHING: Steps = {}
+Step: TypeAlias = Event | tuple[Event | None, str, str]
+"""What is told of a piece: the event of all of it; or its event (None: it is all held), the text of that, and what is
+held behind it."""
 Run: TypeAlias = Callable[[str], re.Match[str] | None]
+
+
+class Steps(dict[str, Step]):
+    """What is remembered of runs of one kind; `since` counts the pieces that were told since it is full."""
+
+    __slots__ = ("since",)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.since = 0
+
+
+NOTHING = Steps()
 
 
 class Lane:
     """Takes text in a reader's place.  `held` was taken and not told, `run` told and not noted yet.
 
+    Where it `is_plain`, text in which `stop` finds nothing is told as it is; while it `learns`, it is remembered.
     `index` is of the call whose arguments are told; `encode` makes of a text what stands between quotation marks in
     JSON; None: it is told as it is.
     """
 
-    __slots__ = ("_src", "_stop", "encode", "held", "index", "kind", "known", "run")
+    __slots__ = ("_src", "encode", "held", "index", "is_plain", "kind", "known", "learns", "run", "stop")
 
     def __init__(self, src: Source, search: Search, kind: Kind, index: int = -1, encode: Encode | None = None) -> None:
-        self._src, self._stop, self.kind, self.index, self.encode = src, search, kind, index, encode
+        self._src, self.stop, self.kind, self.index, self.encode = src, search, kind, index, encode
+        self.is_plain = self.learns = False
         self.run: list[str] = []
         self.held = ""
         self.known = NOTHING
 
     def feed(self, text: str) -> list[Event] | None:
         """The events of this text, which begins with what is held; None where the reader must look."""
-        end = len(text) if self._stop(text) is None else self.reach(text)
+        if self.stop(text) is None:
+            self.held = ""
+            if not text:
+                return []
+            run = self.run
+            run.append(text)
+            event = self.event(text)
+            if self.learns:
+                self.remember(text, event)
+            if len(run) > MOST:
+                self.settle()
+            return [event]
+        end = self.reach(text)
         if end < 0:
             self.held = text
             return None
@@ -81,10 +111,19 @@ class Lane:
     def tell(self, told: str, text: str = "") -> list[Event]:
         """The events of what is told; the `text` of which it depends on that alone is remembered."""
         if not told:
+            if text and self.learns and not text[0].isalpha():  # whether letters are held hangs on those before them
+                self.remember(text, (None, told, text))
             return []
         self.run.append(told)
+        event = self.event(told)
+        if text and self.learns:
+            self.remember(text, (event, told, self.held))
         if len(self.run) > MOST:
             self.settle()
+        return [event]
+
+    def event(self, told: str) -> Event:
+        """The event of what is told."""
         event: Any  # loose until it is whole
         if self.kind is CallDelta:
             event = LooseCall()
@@ -96,11 +135,26 @@ class Lane:
             event = LooseReasoning()
             event.text = told
         event.__class__ = self.kind
-        if text and len(text) <= SHORT:
-            if len(self.known) >= KNOWN:
-                self.known.clear()
-            self.known[text] = event, told, self.held
-        return [event]
+        return event  # type: ignore[no-any-return]
+
+    def remember(self, text: str, step: Step) -> None:
+        """This is what is told of the text."""
+        known = self.known
+        if len(known) >= KNOWN:
+            self.learns = False
+        elif len(text) <= SHORT:
+            known[text] = step
+
+    def know(self, known: Steps) -> None:
+        """This is remembered of runs like the one that begins."""
+        self.known, self.learns = known, len(known) < KNOWN
+
+    def looked(self) -> None:
+        """A place was looked at, and nothing told."""
+
+    def look(self, text: str, found: Any) -> list[Event] | None:
+        """The same of a text in which `stop` found this, where the lane `is_plain`."""
+        raise NotImplementedError
 
     def leave(self) -> str:
         """Note all that was told; returns what was taken and not told.  The lane has ended."""
@@ -110,8 +164,15 @@ class Lane:
 
     def settle(self) -> None:
         """Note what was told."""
-        self.note("".join(self.run))
-        self.run.clear()
+        run, known = self.run, self.known
+        self.note("".join(run))
+        if len(known) >= KNOWN:
+            known.since += len(run)
+            if known.since > LASTS:
+                known.clear()
+                known.since = 0
+        self.learns = len(known) < KNOWN and known is not NOTHING
+        run.clear()
 
     def note(self, text: str) -> None:
         """This text was told."""
@@ -128,14 +189,17 @@ class TextLane(Lane):
     `_before` is what was told already of the line's beginning, where the lane began there.
     """
 
-    __slots__ = ("_before", "_fences", "_heads", "_left", "_names", "_stops", "_table", "_teller", "_words")
+    __slots__ = (
+        "_before", "_fences", "_heads", "_left", "_names", "_stops", "_table", "_teller", "_trial", "_vain", "_words",
+    )  # fmt: skip
 
-    def __init__(self, src: Source, teller: Teller, table: Table, names: Declared) -> None:
+    def __init__(self, src: Source, teller: Teller, table: Table, names: Declared, trial: Trial) -> None:
         self._teller, self._stops, self._table, self._names = teller, table.stops, table, names
-        self._left = VAIN  # places that may still be looked at for nothing
+        self._trial, self._vain = trial, 0
         self._heads, self._words = names.heads, names.first_words
         self._fences = table.passing
         super().__init__(src, table.stops.search, TextDelta)
+        self._left = VAIN  # places that may still be looked at for nothing
 
     def begin(self) -> Lane:
         """The reader waits here: take what follows in its place."""
@@ -143,59 +207,99 @@ class TextLane(Lane):
         self.kind = ReasoningDelta if teller.reasoning else TextDelta
         self.held = ""
         if teller.line_start(""):
-            self._before, self.known = "\n", NOTHING
+            self._before, self.known, self.learns, self.is_plain = "\n", NOTHING, False, False
         else:
             self._go()
         return self
 
+    def looked(self) -> None:
+        """A place was looked at: behind many `stop` finds fewer."""
+        self._left -= 1
+        if not self._left:
+            self.stop = self._table.surely_stops(self._names.told_heads)
+
     def _go(self) -> None:
         """Behind a line's beginning what may be told depends on the text alone."""
-        self._before = ""
-        self.known = _steps((self._stops, self.kind, self._words))
+        self._before, self.is_plain = "", True
+        self.know(_steps((self._stops, self.kind, self._words)))
 
     def feed(self, text: str) -> list[Event] | None:
         """The events of this text, which begins with what is held; None where the reader must look."""
-        before, search, heads, words = self._before, self._stop, self._heads, self._words
+        before = self._before
+        if not before:
+            return self.look(text, self.stop(text))
+        begun = before + text
+        end = self._reach(begun, self.stop(begun))
+        if end <= 0:  # the line's beginning is still open, or may be a mark
+            self.held = text
+            return None if end else []
+        self._count()
+        self._go()
+        self.held = begun[end:]
+        return self.tell(begun[len(before) : end])
+
+    def look(self, text: str, found: Any) -> list[Event] | None:
+        """The same behind a line's beginning, of a text in which `stop` found this."""
         pure = text
-        if before:
-            text, pure = before + text, ""
-        found = search(text)
-        if found is not None and found.start() == 0 and not before and not self.held and text[0].isalpha():
+        if found is not None and not found.start() and not self.held and text[0].isalpha():
             pure = ""
             if glued(self._last, text[0]):
-                found = search(text, 1)
-        end = len(text)
+                found = self.stop(text, 1)
+        end = self._reach(text, found)
+        if end < 0:
+            self.held = text
+            return None
+        self.held = text[end:]
+        if self._vain:
+            pure = ""
+            self._count()
+        return self.tell(text[:end], pure)
+
+    def _reach(self, text: str, found: Any) -> int:
+        """How much of the text in which `stop` found this may be told; -1 where the reader must look."""
+        size = len(text)
         while found is not None:
-            self._left -= 1
-            if not self._left:
-                search = self._stop = self._table.surely_stops(self._names.told_heads)
+            self.looked()
             at, pos = found.span()
             kind = found.lastgroup
-            if kind is None and pos == end and pos - at < LONG:
-                fate = Fate.WAITS
-            elif kind == "word" and found[kind].casefold()[:HEAD] not in words:
-                found = search(text, found.start(kind))
+            if kind is None and pos == size and pos - at < LONG:
+                return at  # type: ignore[no-any-return]
+            if kind == "word" and found[kind].casefold()[:HEAD] not in self._words:
+                found = self.stop(text, found.start(kind))
                 continue
-            elif kind == "line" and text[found.start(kind)] == self._fences.sign:
-                fate, pos = self._fences.fate(text, found.start(kind), heads), found.end(kind)
+            if kind == "line" and text[found.start(kind)] == self._fences.sign:
+                sign, pos = found.start(kind), found.end(kind)
+                fate = self._fences.fate(text, sign, self._heads)
+                if fate is Fate.STOPS and self._is_late(text, sign):
+                    fate = Fate.PASSES
             else:
-                fate, pos = self._stops.fate(found, text, heads), at + 1
+                fate, pos = self._stops.fate(found, text, self._heads), at + 1
             if fate is Fate.WAITS:
-                end = at
-                break
+                return at  # type: ignore[no-any-return]
             if fate is Fate.STOPS:
-                self.held = text[len(before) :]
-                return None
-            found = search(text, pos)
-        if not before:
-            self.held = text[end:]
-            return self.tell(text[:end], pure)
-        if not end:  # the line's beginning is still open
-            self.held = text[len(before) :]
-            return []
-        self._go()
-        self.held = text[end:]
-        return self.tell(text[len(before) : end])
+                self._vain = 0  # the reader will count them
+                return -1
+            found = self.stop(text, pos)
+        return size
+
+    def _is_late(self, text: str, pos: int) -> bool:
+        """Is the sign here a mark of calls that a message begins with, and has it begun?  Then it is a vain one."""
+        if not (self._fences.is_late(text, pos) and self._teller.context.any):
+            return False
+        run = sum(map(len, self.run)) + pos - len(self._before)
+        if not self._trial.is_vain(self._src.base + len(self._src.buf) + run, self._vain):
+            return False
+        table, size = self._table, len(text)
+        for at in range(max(pos + 1, size - table.longest), size):
+            if text[at:].casefold() in table.prefixes:
+                return False  # behind a mark the scanner holds more
+        self._vain += 1
+        return True
+
+    def _count(self) -> None:
+        """The marks that were vain were told."""
+        self._trial.looked(self._vain)
+        self._vain = 0
 
     @property
     def _last(self) -> str:
@@ -216,7 +320,7 @@ class StringLane(Lane):
     def __init__(self, src: Source, draft: Draft, search: Search, run: Run) -> None:
         self._draft, self._match = draft, run
         super().__init__(src, search, CallDelta, draft.index)
-        self.known = _steps((search, CallDelta, draft.index)) if draft.index < FEW else {}
+        self.know(_steps((search, CallDelta, draft.index)) if draft.index < FEW else Steps())
 
     def reach(self, text: str) -> int:
         """How much of the text may be told; -1 where the reader must look."""
@@ -241,11 +345,11 @@ class RawLane(Lane):
         self._draft = draft
         search = _raw_stop(tap.search.__self__.pattern)  # type: ignore[attr-defined]
         super().__init__(src, search, CallDelta, draft.index, encode_basestring)
-        self.known = _steps((search, CallDelta, draft.index)) if draft.index < FEW else {}
+        self.know(_steps((search, CallDelta, draft.index)) if draft.index < FEW else Steps())
 
     def reach(self, text: str) -> int:
         """How much of the text may be told; -1 where the reader must look."""
-        found = self._stop(text)
+        found = self.stop(text)
         if found is None:
             return len(text)
         return len(text) - 1 if found.start() == len(text) - 1 and text[-1] == "\n" else -1
@@ -283,6 +387,10 @@ class NoLane(Lane):
     def __init__(self) -> None:
         super().__init__(Source(), ANY, TextDelta)
 
+    def feed(self, text: str) -> list[Event] | None:
+        """None: the reader must look."""
+        return None
+
 
 NO_LANE = NoLane()
 
@@ -290,10 +398,10 @@ NO_LANE = NoLane()
 class Lanes:
     """The lanes of one message."""
 
-    __slots__ = ("_names", "_src", "_table", "_teller", "_text_lane", "_texts")
+    __slots__ = ("_names", "_src", "_table", "_teller", "_text_lane", "_texts", "_trial")
 
-    def __init__(self, src: Source, teller: Teller, names: Declared) -> None:
-        self._src, self._teller, self._names = src, teller, names
+    def __init__(self, src: Source, teller: Teller, names: Declared, trial: Trial) -> None:
+        self._src, self._teller, self._names, self._trial = src, teller, names, trial
         self._table: Table | None = None
         self._text_lane: TextLane | None = None  # of that table
         self._texts: dict[int, TextLane] | None = None  # of others, by the table, which the lane keeps
@@ -323,7 +431,7 @@ class Lanes:
         if table is self._table and self._text_lane is not None:
             return self._text_lane
         texts = self._texts or {}
-        found = texts.get(id(table)) or TextLane(self._src, self._teller, table, self._names)
+        found = texts.get(id(table)) or TextLane(self._src, self._teller, table, self._names, self._trial)
         if self._table is not None and self._text_lane is not None:
             texts[id(self._table)] = self._text_lane
             self._texts = texts
@@ -334,7 +442,12 @@ class Lanes:
 @lru_cache(maxsize=KINDS)
 def _steps(kind: Hashable) -> Steps:
     """What is remembered of runs of one kind."""
-    return {}
+    return Steps()
+
+
+def forget() -> None:
+    """Remember nothing of any run: what a piece costs that was not seen before shows then."""
+    _steps.cache_clear()
 
 
 @lru_cache(maxsize=256)

@@ -18,8 +18,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from typing import Any
 
-from ...errors import UsageError
-from ...events import Event, Reclassified
+from ...events import Event, LooseReasoning, LooseText, ReasoningDelta, Reclassified, TextDelta
 from ...late import late
 from ...lenient.source import Need, Source
 from ...types import IssueKind
@@ -36,6 +35,7 @@ from .lanes import MOST, NO_LANE, Lane, Lanes
 from .listening import Dialects, Tools, listening
 from .mark_starts import FENCE
 from .markers import FENCE_SIGNS, FENCES, NOISE, addressed_table, bare_table, closing, reasoning_table
+from .no_text import no_text
 from .overlooked import NAME_KEYS
 from .parsed import fold
 from .scanner import Scanner
@@ -96,6 +96,7 @@ class Parser:
         self._clear = (0, 0)
         if prefix:
             self._begin(prefix)
+            src.wants = 0
         self._reader = self._message()
 
     @cached_property
@@ -112,7 +113,7 @@ class Parser:
 
     @cached_property
     def _lanes(self) -> Lanes:
-        return Lanes(self._src, self._teller, self._names)
+        return Lanes(self._src, self._teller, self._names, self._trial)
 
     def feed(self, text: str) -> list[Event]:
         """Take more text; returns the events it settles.  Never raises on content; UsageError for what is no text."""
@@ -123,19 +124,51 @@ class Parser:
             raise no_text(text) from None
         step = lane.known.get(told)
         if step is not None:
-            event, piece, lane.held = step
             run = lane.run
+            if type(step) is not tuple:
+                lane.held = ""
+                run.append(told)
+                if len(run) > MOST:
+                    lane.settle()
+                return [step]  # type: ignore[list-item]  # no step is of a class that inherits from tuple
+            event, piece, lane.held = step
+            if event is None:
+                lane.looked()
+                return []
             run.append(piece)
             if len(run) > MOST:
                 lane.settle()
             return [event]
-        if lane is not NO_LANE:
+        if lane.is_plain:
+            found = lane.stop(told)
+            if found is None and told:
+                lane.held, run = "", lane.run
+                run.append(told)
+                made: Any  # loose until it is whole; as `Lane.event` makes it, without its frame
+                if lane.kind is TextDelta:
+                    made = LooseText()
+                    made.text, made.doubt, made.__class__ = told, 0, TextDelta
+                else:
+                    made = LooseReasoning()
+                    made.text, made.__class__ = told, ReasoningDelta
+                if lane.learns:
+                    lane.remember(told, made)
+                if len(run) > MOST:
+                    lane.settle()
+                return [made]
+            events = lane.look(told, found)
+        else:
             events = lane.feed(told)
-            if events is not None:
-                return events
+        if events is not None:
+            return events
+        if lane is not NO_LANE:
             told = lane.leave()
         src = self._src
         src.feed(told)
+        if src.wants:
+            if len(src.buf) - src.pos < src.wants:
+                return []
+            src.wants = 0
         next(self._reader, None)
         self._lane = self._lanes.here(self._scanner.table)
         return self._teller.drain()
@@ -481,18 +514,6 @@ class Parser:
         if len(opener) > 2:
             self._src.feed(tail[len(tail) - len(opener) :])
             self._src.base = -len(opener)
-
-
-def no_text(given: object) -> UsageError:
-    """The error for what is no text, with what to do."""
-    match given:
-        case None:
-            why = "there is no text: None was given; where the model wrote nothing, give an empty string"
-        case bytes() | bytearray():
-            why = 'bytes are no text; decode them first: data.decode("utf-8", "replace")'
-        case _:
-            why = f"a text is wanted, not {type(given).__name__}; give what the model wrote, or a response to extract()"
-    return UsageError(why)
 
 
 def _default_id(index: int) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 
 from ...late import late
 from ..reading.compiled import Row
+from ..spec import AT_FIRST
 from .lookahead import untried
 from .marks_at import MarksAt
 from .stops import Fate, Stops
@@ -28,7 +29,7 @@ ENOUGH = 64
 class Passing:
     """Asked of the fences of one table: its `rows` by marker, which `marker` finds, and how `fences` are written."""
 
-    __slots__ = ("_looks", "_marker", "_stops", "sign")
+    __slots__ = ("_late", "_looks", "_marker", "_stops", "sign")
 
     def __init__(
         self, rows: Mapping[str, tuple[Row, ...]], fences: frozenset[str], marker: MarksAt, stops: Stops
@@ -36,6 +37,8 @@ class Passing:
         self._marker, self._stops = marker, stops
         looks = [None if row.strong else untried(row) for row in rows.get(SIGN * RUN, ())]
         self._looks = [look for look in looks if look]
+        alone = rows.get(SIGN, ())
+        self._late = all(row.place in AT_FIRST and not row.strong for row in alone)
         self.sign = SIGN if SIGN * RUN in fences and None not in looks else ""
 
     def fate(self, text: str, pos: int, heads: frozenset[str]) -> Fate:
@@ -55,3 +58,7 @@ class Passing:
         if run.startswith(rest):
             return Fate.PASSES if rest == run else Fate.WAITS
         return self._stops.opens(text, behind, heads)
+
+    def is_late(self, text: str, pos: int) -> bool:
+        """Does the sign stand here as a mark that means nothing but where a message begins?"""
+        return self._late and text[pos + 1 : pos + 2] not in ("", SIGN) and self._marker.alone(text, pos)
