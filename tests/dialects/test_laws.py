@@ -11,11 +11,15 @@ from hypothesis import strategies as st
 
 from dragoman.dialects import Parsed, Parser, parse
 from dragoman.dialects.engine.parsed import fold
+from dragoman.dialects.rows.table import ALL
+from dragoman.dialects.spec import Dialect
+from dragoman.dialects.writing.render import Unrenderable, render
 from dragoman.events import Event
-from dragoman.types import ToolCall
+from dragoman.types import Tool, ToolCall
 from tests.support.dialect_vectors import MARKS, WORD, check_strict
 from tests.support.samples import TEXTS, TOOLS
 
+LOOK = Tool(name="look", parameters={"type": "object", "properties": {"at": {"type": "string"}}})
 MODES: list[dict[str, Any]] = [{"tools": TOOLS}, {"tools": None}, {"tools": []}, {"tools": TOOLS, "strict": True}]
 
 
@@ -42,6 +46,22 @@ def test_any_chunking_is_the_same_as_whole(text: str, options: dict[str, Any], d
     cuts = sorted(data.draw(st.sets(st.integers(0, len(text)), max_size=8)))
     chunks = [text[a:b] for a, b in zip([0, *cuts], [*cuts, len(text)], strict=True)]
     assert content_of(fold(events(chunks, **options))) == content_of(parse(text, **options))
+
+
+@pytest.mark.parametrize("row", ALL, ids=lambda row: row.name)
+def test_a_call_behind_words_is_the_same_in_any_pieces(row: Dialect) -> None:
+    try:
+        call = render([ToolCall(id="c", name="look", arguments={"at": "a b\nc"})], row, tools=[LOOK])
+    except Unrenderable:
+        pytest.skip("it cannot write this call")
+    for before in ("Hi.\n", "```\nx\n```\n\n", "> ```\n", "<think>so</think>\n"):
+        for asked in (dict[str, Any](), {"dialects": row.name}):
+            text, options = before + call, {"tools": [LOOK], **asked}
+            whole = fold(events([text], **options), text)
+            assert parse(text, **options) == whole
+            for size in (1, 3):
+                pieces = [text[at : at + size] for at in range(0, len(text), size)]
+                assert fold(events(pieces, **options), text) == whole, (text, size, asked)
 
 
 @pytest.mark.parametrize("text", TEXTS)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ...late import late
+from ...lenient.source import prefixes_of
 from ..reading.compiled import Row
 from ..spec import AT_FIRST
 from .lookahead import untried
@@ -29,7 +30,7 @@ ENOUGH = 64
 class Passing:
     """Asked of the fences of one table: its `rows` by marker, which `marker` finds, and how `fences` are written."""
 
-    __slots__ = ("_late", "_looks", "_marker", "_stops", "sign")
+    __slots__ = ("_begun", "_late", "_looks", "_marker", "_stops", "sign")
 
     def __init__(
         self, rows: Mapping[str, tuple[Row, ...]], fences: frozenset[str], marker: MarksAt, stops: Stops
@@ -37,6 +38,7 @@ class Passing:
         self._marker, self._stops = marker, stops
         looks = [None if row.strong else untried(row) for row in rows.get(SIGN * RUN, ())]
         self._looks = [look for look in looks if look]
+        self._begun = prefixes_of(mark for mark in rows if mark.startswith(SIGN * RUN) and "\n" in mark)
         alone = rows.get(SIGN, ())
         self._late = all(row.place in AT_FIRST and not row.strong for row in alone)
         self.sign = SIGN if SIGN * RUN in fences and None not in looks else ""
@@ -54,6 +56,8 @@ class Passing:
             return Fate.STOPS
         if not all(look(text, pos) for look in self._looks):
             return Fate.WAITS if size - pos < ENOUGH else Fate.STOPS
+        if self._begun and text[pos:].casefold() in self._begun:  # a mark that goes on behind its line
+            return Fate.WAITS
         rest = text[behind : behind + len(run)]
         if run.startswith(rest):
             return Fate.PASSES if rest == run else Fate.WAITS
