@@ -10,7 +10,7 @@ import re
 from functools import lru_cache
 
 from ...late import late
-from .choices import so_far
+from .choices import so_far, trie
 
 FENCE = "```"
 LOOK = 6
@@ -44,6 +44,20 @@ def surely_on_line(
         rests = frozenset(other[len(before) :][:NEAR] for other in longer)
         none.append(rf"{re.escape(before)}(?=[\w$@])(?!(?i:{_any(heads | rests)})|{NAMED})")
     return re.compile(lead.pattern.replace(LINE_BEGINS, f"{LINE_BEGINS}{may}(?!{'|'.join(none) or '(?!)'})", 1))
+
+
+ASIDE = r"[^\x00-\x7f]|print\(|[\w$@][!-\[\]-~]{0,255}+(?:\\|[^\x00-\x7f\s])"
+"""A word that no pattern of names tells: in another script, one that prints what a call gives, one that is escaped."""
+
+
+@lru_cache(maxsize=64)
+def exactly_on_line(
+    lead: re.Pattern[str], marks: frozenset[str], named: frozenset[str], words: str
+) -> re.Pattern[str]:
+    """The same, but what does not begin with a mark in full, nor as what `words` finds, perhaps behind one of `named`."""
+    before = "|".join(map(re.escape, sorted(named))) or "(?!)"
+    exact = rf"(?:(?i:{trie(marks) or '(?!)'})|(?:{before})?(?:{ASIDE}|(?i:{words})))"
+    return re.compile(lead.pattern.replace(LINE_BEGINS, f"{LINE_BEGINS}(?={exact})", 1))
 
 
 def _any(words: frozenset[str]) -> str:

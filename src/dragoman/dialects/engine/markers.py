@@ -100,6 +100,12 @@ class Marks:
         """Those that mean something by themselves where nothing quotes them, whatever follows."""
         return frozenset().union(self.think, self.unthink, self.finals, self.quiet, self.turns, self.fabricated)
 
+    @cached_property
+    def closers(self) -> tuple[str, ...]:
+        """What the calls end with that begin with a mark which nobody writes but to make one."""
+        found = {row: None for rows in self.rows.values() for row in rows if row.strong}
+        return tuple({close for row in found for close in row.closers})
+
     def opens_calls(self, marker: str) -> bool:
         """Is this marker one that nobody writes but to make a call?"""
         rows = self.rows.get(marker.casefold(), ())

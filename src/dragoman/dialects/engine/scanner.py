@@ -17,10 +17,10 @@ from ..reading.named import PRINT_OPEN, UNDECIDED, begins_word, forms_at, opened
 from .budget import TRIED, Patience
 from .candidates import Trial
 from .emitter import Teller
-from .mark_starts import FENCE, glued, surely_on_line
+from .mark_starts import FENCE, exactly_on_line, glued, surely_on_line
 from .markers import Table, narrow_table
 from .nearby import Nearby
-from .search import FEW, Lead
+from .search import FEW, MANY_VAIN, VAIN, Lead
 from .stops import Fate
 from .torn import TornMarks
 
@@ -152,7 +152,7 @@ class Scanner:
             t.lead, one=True, signs=t.all_lead_signs, sure=t.surer_signs, counts=self._counts_anywhere,
         )  # fmt: skip
         self._at_line = (known.get((id(t), calm)) if known else None) or Lead(
-            t.calm_lead if calm else t.line_lead, one=False, surely=self._surely,
+            t.calm_lead if calm else t.line_lead, one=False, surely={VAIN: self._surely, MANY_VAIN: self._exactly},
             counts=self._counts_calm if calm else self._counts,
         )  # fmt: skip
 
@@ -162,10 +162,17 @@ class Scanner:
         lead = t.deep.calm_lead if self._calm else t.deep.line_lead
         return surely_on_line(lead, t.first_words, self._names.told_heads, t.befores, t.line)
 
+    def _exactly(self) -> re.Pattern[str]:
+        """The same of marks and names in full, where these tell."""
+        t = self._leads_of or self.table
+        lead = t.deep.calm_lead if self._calm else t.deep.line_lead
+        return exactly_on_line(lead, t.every(), t.befores, self._names.words) if self._names.words else self._surely()
+
     def _counts_anywhere(self, buf: str, at: int) -> bool:
         """The same of a place within a line: most that begins like a mark goes on as none."""
         t = self.table
-        if t.marker.match(buf, at) is not None:
+        found = t.marker.match(buf, at)
+        if found is not None and found.group().casefold() not in t.line:
             return True
         if not (t.named_inline and self._has_names):
             return False

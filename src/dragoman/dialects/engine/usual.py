@@ -71,6 +71,9 @@ def read(text: str, heard: Listening, finish: str) -> Parsed | None:
         return None
     if not heard.names.some or finish == Stop.LENGTH or len(text) > BLOCK:
         return None
+    last = text[-LAST:].rstrip()
+    if not last.endswith(VALUE_ENDS) and not last.endswith(heard.table.closers):
+        return None
     before = _reasoning(text, heard)
     if before is None:
         return None
@@ -187,7 +190,7 @@ def _read(text: str, at: int, heard: Listening, *, alone: bool) -> Group | None:
 
 def _is_closed(row: Row, last: str) -> bool:
     """Does a text with this end end as a call of this row does, or its arguments?  What was cut is not read twice."""
-    return last.endswith(VALUE_ENDS) or last.endswith(row.section_close or row.call_close or row.body_close)
+    return last.endswith(VALUE_ENDS) or last.endswith(row.closers)
 
 
 def _is_whole(attempt: Attempt) -> bool:
