@@ -198,6 +198,32 @@ def begins(row: Row) -> Look:
     return _always if wanted is None else re.compile(wanted[0]).match
 
 
+@lru_cache(maxsize=2048)
+def misnamed(row: Row) -> Look | None:
+    """Tells that what stands behind a strong row's opener is no tool's name as the row writes one; None for nothing.
+
+    To be asked where it does not matter how far the row's reader would have gone before it found the same.
+    """
+    if row.tool_open or row.headed or row.sure or row.forms or row.dialect.suffix or not (row.strong and row.tool_close):
+        return None
+    if row.dialect.listing is Listing.ARRAY or not isinstance(row.dialect.args, NAMED):
+        return None
+    opened, split = re.compile(_opened(row)), re.compile(row.dialect.tool_re, re.S)
+    pattern, _, longest, _ = finder(row.tool_close + row.ends + row.key_open)
+    reach = MAX_NAME + longest
+
+    def look(text: str, pos: int) -> bool:
+        start = opened.match(text, pos).end()  # type: ignore[union-attr]
+        if start + reach > len(text):
+            return False
+        found = pattern.search(text, start, start + reach)
+        if found is None:
+            return True
+        return found.group() in row.tool_close and split.fullmatch(text[start : found.start()].strip()) is None
+
+    return look
+
+
 def _always(_: str, __: int) -> bool:
     return True
 
