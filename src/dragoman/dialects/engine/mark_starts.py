@@ -10,6 +10,7 @@ import re
 from functools import lru_cache
 
 from ...late import late
+from ..judge.declared import NAMESPACES
 from .choices import so_far, trie
 
 FENCE = "```"
@@ -46,18 +47,34 @@ def surely_on_line(
     return re.compile(lead.pattern.replace(LINE_BEGINS, f"{LINE_BEGINS}{may}(?!{'|'.join(none) or '(?!)'})", 1))
 
 
-ASIDE = r"[^\x00-\x7f]|print\(|[\w$@][!-\[\]-~]{0,255}+(?:\\|[^\x00-\x7f\s])"
-"""A word that no pattern of names tells: in another script, one that prints what a call gives, one that is escaped."""
+PRINTS = r"print\("
+ESCAPED = r"[\w$@][!-\[\]-~]{0,255}+\\"
+"""A word that Markdown's escapes stand in."""
+FOREIGN = r"[^\x00-\x7f]|[\w$@][!-~]{0,255}+[^\x00-\x7f\s]"
+"""A word of another script: no pattern tells what it is in another case."""
+REST = r"[\w.\-:/$@\\]{0,256}+[ \t]*+"
 
 
 @lru_cache(maxsize=64)
 def exactly_on_line(
-    lead: re.Pattern[str], marks: frozenset[str], named: frozenset[str], words: str
+    lead: re.Pattern[str], marks: frozenset[str], forms: frozenset[tuple[str, str]], words: str
 ) -> re.Pattern[str]:
-    """The same, but what does not begin with a mark in full, nor as what `words` finds, perhaps behind one of `named`."""
-    before = "|".join(map(re.escape, sorted(named))) or "(?!)"
-    exact = rf"(?:(?i:{trie(marks) or '(?!)'})|(?:{before})?(?:{ASIDE}|(?i:{words})))"
-    return re.compile(lead.pattern.replace(LINE_BEGINS, f"{LINE_BEGINS}(?={exact})", 1))
+    """The same, but what begins neither with a mark in full, nor as one of `forms` with a name of this choice.
+
+    A namespace and escapes stand only where something must follow the name.
+    """
+    before = "|".join(map(re.escape, sorted({before for before, _ in forms if before}))) or "(?!)"
+    ends = "".join(sorted({sign for _, behind in forms if behind for sign in (behind[0], behind[0].swapcase())}))
+    end = f"[{re.escape(ends)}]" if ends else "(?!)"
+    spaced = "|".join(map(re.escape, NAMESPACES))
+    exact = (
+        trie(marks) or "(?!)",
+        rf"(?:{before})?(?:{PRINTS}|{FOREIGN})",
+        rf"(?:{before})?(?:{spaced}|{ESCAPED}){REST}{end}",
+        rf"(?:{before})(?:{words})(?![\w$@-])",
+        rf"(?:{words})(?::\d*+)?[ \t]*+(?:{end}|\r?(?:\n|\Z))",
+    )
+    return re.compile(lead.pattern.replace(LINE_BEGINS, f"{LINE_BEGINS}(?=(?i:{'|'.join(exact)}))", 1))
 
 
 def _any(words: frozenset[str]) -> str:

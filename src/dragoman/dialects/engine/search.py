@@ -19,7 +19,7 @@ ASKED = 32
 """So many places are asked whether they count before one is told all the same: what stands before it may take all."""
 MARGIN = 420
 """So much text tells of any place before it, unless it is words of a printed call."""
-VAIN, MANY_VAIN = 500, 5000
+VAIN, MORE_VAIN, MANY_VAIN = 500, 2000, 5000
 """Of so many places that begin as marks do none was one: they are told apart by more of their signs then, or by all."""
 LONG = 1200
 """Where less text is left, one pattern finds all sooner than one for each sign."""
@@ -89,10 +89,8 @@ class Lead:
         if match is not None:
             at = match.end()
             while counts is not None and at < far and not self._one and not counts(buf, at):
-                self._vain += 1
-                if self._vain in self._surely:
-                    self._pattern = self._surely[self._vain]()
-                match = self._search(buf, at, end, far)
+                self.missed()
+                match = self._pattern.search(buf, at, end) if far >= end else self._search(buf, at, end, far)
                 if match is None:
                     break
                 at = match.end()
@@ -106,6 +104,12 @@ class Lead:
         at -= self._one
         self._found = base + at
         return at
+
+    def missed(self) -> None:
+        """A place was looked at in vain."""
+        self._vain += 1
+        if self._vain in self._surely:
+            self._pattern = self._surely[self._vain]()
 
     def _search(self, buf: str, start: int, end: int, far: int) -> re.Match[str] | None:
         """The next place; behind `far`, where what is still to come may tell, by the pattern that finds all."""

@@ -217,12 +217,11 @@ class Declared(Mapping[str, Tool]):
 
     @cached_property
     def words(self) -> str:
-        """A pattern, to be read in any case, for what words begin with that may be names; "" where none tells."""
+        """A choice, to be read in any case, of all that `spelt` finds and of their last parts; "" where none tells."""
         names = (*self._folded, *map(str.casefold, self._tails))
         if not names or len(names) > MOST_WORDS or not all(map(str.isascii, names)):
             return ""
-        spaces = "|".join(map(re.escape, NAMESPACES))
-        return rf"{spaces}|(?:{'|'.join(map(re.escape, sorted(names)))})(?![\w$@-])"
+        return "|".join(map(re.escape, sorted(names, reverse=True)))
 
     def _begins(self, folded: str) -> bool:
         at = bisect_left(self._sorted, folded)
