@@ -51,15 +51,17 @@ class Lead:
     beginnings.
     """
 
-    __slots__ = ("_counts", "_found", "_last", "_one", "_pattern", "_places", "_searched", "_signs", "_sure", "_surely", "_vain")
+    __slots__ = (
+        "_counts", "_found", "_last", "_one", "_pattern", "_places", "_searched", "_signs", "_sure", "_surely", "_vain",
+    )  # fmt: skip
 
     def __init__(
         self, pattern: re.Pattern[str], *, one: bool, signs: Signs | None = None,
         sure: Mapping[int, Signs] = MappingProxyType({}), surely: Mapping[int, Sure] = MappingProxyType({}),
         counts: Counts | None = None,
     ) -> None:  # fmt: skip
-        self._pattern, self._one, self._signs, self._counts = pattern, one, signs, counts
-        self._last = pattern
+        self._pattern = self._last = pattern
+        self._one, self._signs, self._counts = one, signs, counts
         self._sure, self._surely, self._vain = sure, surely, 0
         self._found = self._searched = -1
         self._places: list[tuple[int, bool]] = []
@@ -113,6 +115,8 @@ class Lead:
 
     def _search(self, buf: str, start: int, end: int, far: int) -> re.Match[str] | None:
         """The next place; behind `far`, where what is still to come may tell, by the pattern that finds all."""
+        if far <= start:
+            return self._last.search(buf, start, end)
         found = self._pattern.search(buf, start, end)
         if self._pattern is self._last or far >= end or (found is not None and found.end() < far):
             return found
