@@ -206,7 +206,9 @@ def misnamed(row: Row) -> Look | None:
     """
     if row.tool_open or row.headed or row.sure or row.forms or row.dialect.suffix:
         return None
-    if not (row.strong and row.tool_close) or row.dialect.listing is Listing.ARRAY or not isinstance(row.dialect.args, NAMED):
+    if not (row.strong and row.tool_close and isinstance(row.dialect.args, NAMED)):
+        return None
+    if row.dialect.listing is Listing.ARRAY:
         return None
     opened, split = re.compile(_opened(row)), re.compile(row.dialect.tool_re, re.S)
     pattern, _, longest, _ = finder(row.tool_close + row.ends + row.key_open)

@@ -92,7 +92,7 @@ class Lead:
             at = match.end()
             while counts is not None and at < far and not self._one and not counts(buf, at):
                 self.missed()
-                match = self._pattern.search(buf, at, end) if far >= end else self._search(buf, at, end, far)
+                match = self._search(buf, at, end, far)
                 if match is None:
                     break
                 at = match.end()
@@ -115,12 +115,12 @@ class Lead:
 
     def _search(self, buf: str, start: int, end: int, far: int) -> re.Match[str] | None:
         """The next place; behind `far`, where what is still to come may tell, by the pattern that finds all."""
-        if far <= start:
+        if self._pattern is self._last or far <= start:
             return self._last.search(buf, start, end)
-        found = self._pattern.search(buf, start, end)
-        if self._pattern is self._last or far >= end or (found is not None and found.end() < far):
+        found = self._pattern.search(buf, start, end + MARGIN)  # no mark is cut where we look no further for now
+        if far >= end or (found is not None and found.end() < far):
             return found
-        return self._last.search(buf, max(start, buf.rfind("\n", start, max(start, far))), end)
+        return self._last.search(buf, max(start, buf.rfind("\n", start, far)), end)
 
     def _by_signs(self, signs: tuple[Anchored, ...], src: Source, start: int, size: int) -> int:
         """The same in the first `size` characters of the buffer, where nothing hangs on what is still to come."""
