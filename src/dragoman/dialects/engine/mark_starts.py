@@ -47,11 +47,8 @@ def surely_on_line(
     return re.compile(lead.pattern.replace(LINE_BEGINS, f"{LINE_BEGINS}{may}(?!{'|'.join(none) or '(?!)'})", 1))
 
 
-PRINTS = r"print\("
-ESCAPED = r"[\w$@][!-\[\]-~]{0,255}+\\"
-"""A word that Markdown's escapes stand in."""
-FOREIGN = r"[^\x00-\x7f]|[\w$@][!-~]{0,255}+[^\x00-\x7f\s]"
-"""A word of another script: no pattern tells what it is in another case."""
+ASIDE = r"[\w$@][!-\[\]-~]{0,255}+"
+"""A word up to the first sign that no pattern of names tells of: an escape, or one of another script."""
 REST = r"[\w.\-:/$@\\]{0,256}+[ \t]*+"
 
 
@@ -69,8 +66,7 @@ def exactly_on_line(
     spaced = "|".join(map(re.escape, NAMESPACES))
     exact = (
         trie(marks) or "(?!)",
-        rf"(?:{before})?(?:{PRINTS}|{FOREIGN})",
-        rf"(?:{before})?(?:{spaced}|{ESCAPED}){REST}{end}",
+        rf"(?:{before})?(?:[^\x00-\x7f]|print\(|{ASIDE}(?:[^\x00-\x7f\s]|\\{REST}{end})|(?:{spaced}){REST}{end})",
         rf"(?:{before})(?:{words})(?![\w$@-])",
         rf"(?:{words})(?::\d*+)?[ \t]*+(?:{end}|\r?(?:\n|\Z))",
     )
