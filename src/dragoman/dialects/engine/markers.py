@@ -59,6 +59,7 @@ FABRICATED = (
 
 FENCES = (FENCE, "~~~")
 FENCE_SIGNS = "`~"
+VALUE_ENDS = ("}", "]", ")")
 LINE_MARKS = frozenset({*FENCES, "observation:", "~~~tool_result", "```tool_result", "```tool_output", "```function_output"})
 """Marks of no dialect that count only first on their line."""
 
@@ -102,9 +103,9 @@ class Marks:
 
     @cached_property
     def closers(self) -> tuple[str, ...]:
-        """What the calls end with that begin with a mark which nobody writes but to make one."""
-        found = {row: None for rows in self.rows.values() for row in rows if row.strong}
-        return tuple({close for row in found for close in row.closers})
+        """What the calls end with, or their arguments, that begin with a mark which nobody writes but to make one."""
+        found = {close: None for rows in self.rows.values() for row in rows if row.strong for close in row.closers}
+        return *VALUE_ENDS, *found
 
     def opens_calls(self, marker: str) -> bool:
         """Is this marker one that nobody writes but to make a call?"""

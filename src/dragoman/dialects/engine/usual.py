@@ -32,6 +32,7 @@ from .beginning import may_open
 from .crowd import SIGNS, Crowd
 from .listening import Listening
 from .lookahead import unlike_all, untried
+from .markers import VALUE_ENDS
 from .overlooked import overlooked
 from .parsed import Parsed
 from .visible import BLOCK
@@ -39,7 +40,6 @@ from .visible import BLOCK
 BLANKS, INDENT, FENCED = re.compile(r"\s*+"), re.compile(r"[ \t\r\n]*+"), late("```|~~~")
 VALUES = "{["
 """What a message begins with that is a JSON value: in a string of it whatever stands is quoted."""
-VALUE_ENDS = ("}", "]", ")")
 LAST = 200
 """So much of a text's end tells how it ends."""
 LONGEST = 16_000
@@ -72,13 +72,13 @@ def read(text: str, heard: Listening, finish: str) -> Parsed | None:
     if not heard.names.some or finish == Stop.LENGTH or len(text) > BLOCK:
         return None
     last = text[-LAST:].rstrip()
-    if not last.endswith(VALUE_ENDS) and not last.endswith(heard.table.closers):
+    if not last.endswith(heard.table.closers):
         return None
     before = _reasoning(text, heard)
     if before is None:
         return None
     at = _call(text, before.start, heard)
-    groups = _groups(text, at, heard, alone=not text[before.start : at].strip()) if at >= 0 else None
+    groups = _groups(text, at, heard, last, alone=not text[before.start : at].strip()) if at >= 0 else None
     if groups is None:
         return None
     prose = text[before.start : at]
@@ -146,11 +146,11 @@ def _rows(text: str, at: int, heard: Listening) -> tuple[Row, ...]:
 # ── the calls ────────────────────────────────────────────────────────────────
 
 
-def _groups(text: str, at: int, heard: Listening, *, alone: bool) -> list[Group] | None:
+def _groups(text: str, at: int, heard: Listening, last: str, *, alone: bool) -> list[Group] | None:
     """The calls that stand here, with which the text ends; None where anything else stands among or behind them."""
     groups: list[Group] = []
     while len(groups) < MOST:
-        found = _read(text, at, heard, alone=alone)
+        found = _read(text, at, heard, last, alone=alone)
         if found is None or not all(_is_usual(draft, heard) for draft in found.drafts):
             return None
         groups.append(found)
@@ -162,12 +162,11 @@ def _groups(text: str, at: int, heard: Listening, *, alone: bool) -> list[Group]
     return None
 
 
-def _read(text: str, at: int, heard: Listening, *, alone: bool) -> Group | None:
+def _read(text: str, at: int, heard: Listening, last: str, *, alone: bool) -> Group | None:
     """The calls that stand here, of the first row that can read them; None where one broke behind a call's name."""
     src = Source()
     src.feed(text)
     src.eof = True
-    last = text[-LAST:].rstrip()
     for row in _rows(text, at, heard):
         other = untried(row)
         if other is not None and other(text, at):
@@ -190,7 +189,7 @@ def _read(text: str, at: int, heard: Listening, *, alone: bool) -> Group | None:
 
 def _is_closed(row: Row, last: str) -> bool:
     """Does a text with this end end as a call of this row does, or its arguments?  What was cut is not read twice."""
-    return last.endswith(VALUE_ENDS) or last.endswith(row.closers)
+    return last.endswith((*VALUE_ENDS, *row.closers))
 
 
 def _is_whole(attempt: Attempt) -> bool:
