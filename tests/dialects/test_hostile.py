@@ -144,6 +144,36 @@ def test_a_call_of_any_kind_behind_much_data_is_read_as_behind_little(unit: str,
     assert far == fed(many, 11)
 
 
+BEGUN = ("tool_input\n", "functions.ping\n\n", "pingping\n", "<function_calls\n", "ping://\n\n", "pi\\ng\n", "[tool_use: f] ")
+"""Lines that begin as marks or names do, and are none."""
+
+
+@pytest.mark.parametrize("unit", BEGUN)
+def test_lines_that_begin_as_calls_do_are_told_apart_by_all_of_each_mark(unit: str) -> None:
+    text = unit * (LONG // len(unit))
+    parse(text, tools=[TOOL])
+    with counting() as count:
+        parse(text, tools=[TOOL])
+    assert count.calls * 1000 <= DENSE * len(text)
+
+
+@pytest.mark.parametrize("call", LATE_CALLS)
+@pytest.mark.parametrize("unit", BEGUN[:-1])
+def test_a_call_behind_thousands_of_such_lines_is_read_as_behind_few(unit: str, call: str) -> None:
+    text = unit * 2_500 + "\n" + call
+    near, far = parse(unit * 3 + "\n" + call, tools=[TOOL]), parse(text, tools=[TOOL])
+    assert [c.name for c in (*far.calls, *far.doubtful)] == [c.name for c in (*near.calls, *near.doubtful)] == ["ping"]
+    assert far == fed(text, 7)
+
+
+def test_blank_lines_are_read_as_one() -> None:
+    call = '<tool_call>\n{"name": "ping", "arguments": {}}\n</tool_call>'
+    for before in ("- a\n\n\n  ", "```\n\n\n", "    x\n\n \n    ", "'a\n\n\n", "> a\n\n\n", "[[\n\n\n"):
+        text = before + call
+        many = text.replace("\n\n", "\n" + "\n" * 40)
+        assert [len(parse(t, tools=[TOOL]).calls) for t in (text, many)] == [len(fed(text, 3).calls)] * 2
+
+
 @pytest.mark.parametrize("name", [*BOUNDS, "mixture 4 in an XML value", *NAMES[5::800]])
 def test_it_is_read_in_pieces_as_it_is_whole(name: str) -> None:
     text = MAKERS[name](9_000)

@@ -27,7 +27,7 @@ from ..spec import AT_FIRST, ElementArgs, JsonCall, Place, TaggedArgs
 from .budget import TRIED, Patience
 from .damage import Damage
 from .emitter import Teller
-from .lookahead import unlike_all, untried
+from .lookahead import misnamed, unlike_all, untried
 from .markers import FENCE_SIGNS, Table
 from .overlooked import NAME_KEYS
 from .pending import Awaits, Pending, box_of, written_as
@@ -114,7 +114,7 @@ class Trial(Damage):
         self._turned = not teller.reasoning and teller.context.turned()
         tried, quoted = Tried(), standing.quote is not None and not lasts(standing)
         for row in rows:
-            if not self._fits(row, at) or (quoted and not row.strong) or self._is_other(row):
+            if not self._fits(row, at) or (quoted and not row.strong) or self._is_other(row) or self._is_misnamed(row):
                 continue
             found = yield from self._try(row, at, standing, tried)
             if found is not None:
@@ -217,6 +217,11 @@ class Trial(Damage):
         """Does what follows the opener show that this row was not meant?"""
         told = untried(row)
         return told is not None and told(self.src.buf, self.src.pos)
+
+    def _is_misnamed(self, row: Row) -> bool:
+        """Does what follows the opener name no tool as this row does?  In reasoning its end may stand there."""
+        told = None if self._turned or self.teller.reasoning else misnamed(row)
+        return told is not None and bool(told(self.src.buf, self.src.pos))
 
     def closes(self, standing: Standing) -> Need[bool]:
         """Does what follows the first sign that stands here, or is held, close what is open here?"""

@@ -11,7 +11,7 @@ import re
 
 from ...events import Event, IssueReported
 from ...lenient.notation import Broken, Cut
-from ...lenient.source import Need, Source
+from ...lenient.source import SPACE, Need, Source
 from ..judge.candidate import Draft
 from ..judge.evidence import Mark
 from ..judge.judge import slip_of, unreadable
@@ -70,10 +70,10 @@ class Fences:
         line = yield from self._info_line()
         run = line[: len(line) - len(line.lstrip(marker[0]))]
         info = line[len(run) :].strip().casefold()
-        whole = not teller.context.any and not teller.seen_call
-        if not line.endswith("\n") or "`" in info:
+        if not line.endswith("\n") or "`" in info or self._is_empty(len(line), run):
             self._from = at
             return False
+        whole = not teller.context.any and not teller.seen_call
         src.hold()
         src.pos += len(line)
         self._broke = None
@@ -90,6 +90,11 @@ class Fences:
                 name, why = self._broke
                 teller.emit(IssueReported(unreadable(slip_of(why), str(why), "", name, at)))
         return found
+
+    def _is_empty(self, size: int, run: str) -> bool:
+        """Does another fence stand behind this one's line, which is `size` long?  Asked of a text that has ended."""
+        src = self._src
+        return src.eof and src.buf.startswith(run, SPACE.match(src.buf, src.pos + size).end())  # type: ignore[union-attr]
 
     def _is_worth(self) -> Need[bool]:
         """Is what stands here to be read?  Where much was in vain, an object or a list only if it names a tool."""

@@ -9,11 +9,12 @@ where too little text has come to tell; so nothing changes when a row it rules o
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any, TypeAlias
 
 from ...late import late
+from ...lenient.source import finder
 from ..reading.call import CALL_NAME, MAX_NAME
 from ..reading.compiled import Row
 from ..reading.segments import MAX_HEADER
@@ -34,6 +35,7 @@ SP = r"[ \t\r\n\f\v\u00a0\ufeff]*+"
 """White space as `Source.space` takes it."""
 FENCED = r"|(?:`{3,}+|~{3,}+)[\w-]*+[ \t]*+\n\s*+[\[{]|(?s:[`~].{0,40}\Z)"
 """Or a fence around an object; forty characters tell that none stands there."""
+Look: TypeAlias = Callable[[str, int], object]
 NAMED = (JsonArgs, TaggedArgs, BraceArgs, ElementArgs, YamlArgs, TextArgs)
 """Notations whose readers begin with the tool's name in its markup."""
 ONE_WORD = late(r"\(\?P<name>(\[\^?[^\]]+\])\+\)")
@@ -190,3 +192,31 @@ def _wanted(row: Row) -> tuple[str, int] | None:
     if row.tool_open:
         return opened + any_of(row.tool_open), longest
     return (opened, longest) if row.tool_close else None
+
+
+@lru_cache(maxsize=2048)
+def misnamed(row: Row) -> Look | None:
+    """Tells that what stands behind a strong row's opener is no tool's name as the row writes one; None for nothing.
+
+    To be asked where it does not matter how far the row's reader would have gone before it found the same.
+    """
+    if row.tool_open or row.headed or row.sure or row.forms or row.dialect.suffix:
+        return None
+    if not (row.strong and row.tool_close and isinstance(row.dialect.args, NAMED)):
+        return None
+    if row.dialect.listing is Listing.ARRAY:
+        return None
+    opened, split = re.compile(_opened(row)), re.compile(row.dialect.tool_re, re.S)
+    pattern, _, longest, _ = finder(row.tool_close + row.ends + row.key_open)
+    reach = MAX_NAME + longest
+
+    def look(text: str, pos: int) -> bool:
+        start = opened.match(text, pos).end()  # type: ignore[union-attr]
+        if start + reach > len(text):
+            return False
+        found = pattern.search(text, start, start + reach)
+        if found is None:
+            return True
+        return found.group() in row.tool_close and split.fullmatch(text[start : found.start()].strip()) is None
+
+    return look

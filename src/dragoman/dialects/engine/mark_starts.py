@@ -11,7 +11,8 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 from ...late import late
-from .choices import CUT, so_far
+from ..judge.declared import NAMESPACES
+from .choices import CUT, so_far, trie
 from .search import either
 
 FENCE = "```"
@@ -46,6 +47,32 @@ def surely_on_line(
         rests = frozenset(other[len(before) :][:NEAR] for other in longer)
         none.append(rf"{re.escape(before)}(?=[\w$@])(?!(?i:{_any(heads | rests)})|{NAMED})")
     return re.compile(lead.pattern.replace(LINE_BEGINS, f"{LINE_BEGINS}{may}(?!{'|'.join(none) or '(?!)'})", 1))
+
+
+ASIDE = r"[\w$@][!-\[\]-~]{0,255}+"
+"""A word up to the first sign that no pattern of names tells of: an escape, or one of another script."""
+REST = r"[\w.\-:/$@\\]{0,256}+[ \t]*+"
+
+
+@lru_cache(maxsize=64)
+def exactly_on_line(
+    lead: re.Pattern[str], marks: frozenset[str], forms: frozenset[tuple[str, str]], words: str
+) -> re.Pattern[str]:
+    """The same, but what begins neither with a mark in full, nor as one of `forms` with a name of this choice.
+
+    A namespace and escapes stand only where something must follow the name.
+    """
+    before = "|".join(map(re.escape, sorted({before for before, _ in forms if before}))) or "(?!)"
+    ends = "".join(sorted({sign for _, behind in forms if behind for sign in (behind[0], behind[0].swapcase())}))
+    end = f"[{re.escape(ends)}]" if ends else "(?!)"
+    spaced = "|".join(map(re.escape, NAMESPACES))
+    exact = (
+        trie(marks) or "(?!)",
+        rf"(?:{before})?(?:[^\x00-\x7f]|print\(|{ASIDE}(?:[^\x00-\x7f\s]|\\{REST}{end})|(?:{spaced}){REST}{end})",
+        rf"(?:{before})(?:{words})(?![\w$@-])",
+        rf"(?:{words})(?::\d*+)?[ \t]*+(?:{end}|\r?(?:\n|\Z))",
+    )
+    return re.compile(lead.pattern.replace(LINE_BEGINS, f"{LINE_BEGINS}(?=(?i:{'|'.join(exact)}))", 1))
 
 
 def _any(words: frozenset[str]) -> str:

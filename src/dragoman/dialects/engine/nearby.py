@@ -26,7 +26,7 @@ FEW = 64
 RUN = late(r"[^\W_]+")
 BEFORE = (*ARGUMENT_KEYS, "thought")
 """What an object may say at length before it names its tool: where it begins with such a key, that stands for it."""
-KEY = rf"(?<=\{{)\s{{0,8}}[\"']?\w{{0,8}}?(?i:{'|'.join(BEFORE)})[\"']?\s{{0,4}}:"
+KEY = rf"(?<=\{{)(?=[\s\"'\w])\s{{0,8}}+[\"']?+\w{{0,8}}?(?i:{'|'.join(BEFORE)})[\"']?\s{{0,4}}:"
 """One, from behind its bracket on."""
 LONGEST_KEY = 24 + max(map(len, BEFORE))
 FIRST = late(r"\{\s{0,8}[\"']?(?:\w{1,8}_)?\Z")

@@ -12,8 +12,10 @@ from __future__ import annotations
 
 import json
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import lru_cache
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...late import late, late_call
@@ -136,7 +138,9 @@ def _marked(
     names = tools.written
     behind = left = read_to = in_vain = 0
     for mark in _marks(names, text):
-        if mark.start() < behind or left >= MOST or any(start <= mark.start() < end for start, end in taken):
+        if left >= MOST:
+            return
+        if mark.start() < behind or _is_in(taken, mark.start()):
             continue
         if mark["tag"] is None and is_nested(text[max(0, mark.start() - NEAR) : mark.start()]):
             continue
@@ -154,6 +158,12 @@ def _marked(
             if not _is_quoted(text, mark.start(), end, context):
                 inside = GOES_ON.match(text, end) is not None
                 yield Overlooked(mark.start(), end, name, found, inside)
+
+
+def _is_in(taken: list[tuple[int, int]], at: int) -> bool:
+    """Does this place stand in one of those that are `taken`, which are in order?"""
+    before = bisect_right(taken, at, key=itemgetter(0)) - 1
+    return before >= 0 and at < taken[before][1]
 
 
 def _places(text: str, pieces: Iterable[str]) -> list[tuple[int, int]]:

@@ -13,14 +13,14 @@ from functools import cached_property
 from ...lenient.source import Need, Source, Tap
 from ..judge.declared import Declared
 from ..reading.compiled import Row
-from ..reading.named import PRINT_OPEN, UNDECIDED, begins_word, forms_at, opened
+from ..reading.named import PRINT_OPEN, UNDECIDED, begins_word, forms_at, going_on, opened
 from .budget import TRIED, Patience
 from .candidates import Trial
 from .emitter import Teller
-from .mark_starts import FENCE, glued, surely_on_line
+from .mark_starts import FENCE, exactly_on_line, glued, surely_on_line
 from .markers import Table, narrow_table
 from .nearby import Nearby
-from .search import FEW, Lead
+from .search import FEW, MORE_VAIN, VAIN, Lead
 from .stops import Fate
 from .torn import TornMarks
 
@@ -127,6 +127,8 @@ class Scanner:
             behind = at + 1
             if at == inline:
                 inline = self._inline.next(src, behind)
+            if at == at_line:
+                self._at_line.missed()
             if at == at_line or at_line >= size:
                 at_line = self._at_line.next(src, behind, inline)
 
@@ -152,7 +154,7 @@ class Scanner:
             t.lead, one=True, signs=t.all_lead_signs, sure=t.surer_signs, counts=self._counts_anywhere,
         )  # fmt: skip
         self._at_line = (known.get((id(t), calm)) if known else None) or Lead(
-            t.calm_lead if calm else t.line_lead, one=False, surely=self._surely,
+            t.calm_lead if calm else t.line_lead, one=False, surely={VAIN: self._surely, MORE_VAIN: self._exactly},
             counts=self._counts_calm if calm else self._counts,
         )  # fmt: skip
 
@@ -162,10 +164,19 @@ class Scanner:
         lead = t.deep.calm_lead if self._calm else t.deep.line_lead
         return surely_on_line(lead, t.first_words, self._names.told_heads, t.befores, t.line)
 
+    def _exactly(self) -> re.Pattern[str]:
+        """The same of marks and names in full, where these tell."""
+        t = self._leads_of or self.table
+        if not self._names.words and self._has_names:
+            return self._surely()
+        lead = t.deep.calm_lead if self._calm else t.deep.line_lead
+        return exactly_on_line(lead, t.every(), frozenset(t.forms), self._names.words or "(?!)")
+
     def _counts_anywhere(self, buf: str, at: int) -> bool:
         """The same of a place within a line: most that begins like a mark goes on as none."""
         t = self.table
-        if t.marker.match(buf, at) is not None:
+        found = t.marker.match(buf, at)
+        if found is not None and found.group().casefold() not in t.line:
             return True
         if not (t.named_inline and self._has_names):
             return False
@@ -197,7 +208,8 @@ class Scanner:
         """The opener with a declared name that stands here, "" for none; None where more text must tell."""
         buf, eof = self._src.buf, self._src.eof
         self.named, marker = (), ""
-        for form in forms_at(self._names, t.named_first if first else t.named_inline, buf, at, eof=eof):
+        forms = forms_at(self._names, t.named_first if first else t.named_inline, buf, at, eof=eof)
+        for form in going_on(forms, buf, at) if eof and forms else forms:
             if eof and not buf.startswith(form[0], at):
                 continue
             found = opened(form, self._names, buf, at, eof=eof)

@@ -19,7 +19,7 @@ ASKED = 32
 """So many places are asked whether they count before one is told all the same: what stands before it may take all."""
 MARGIN = 420
 """So much text tells of any place before it, unless it is words of a printed call."""
-VAIN, MANY_VAIN = 500, 5000
+VAIN, MORE_VAIN, MANY_VAIN = 500, 2000, 5000
 """Of so many places that begin as marks do none was one: they are told apart by more of their signs then, or by all."""
 LONG = 1200
 """Where less text is left, one pattern finds all sooner than one for each sign."""
@@ -37,6 +37,7 @@ class Anchored(NamedTuple):
 
 
 Signs: TypeAlias = Callable[[], tuple[Anchored, ...]]
+Sure: TypeAlias = Callable[[], re.Pattern[str]]
 Counts: TypeAlias = Callable[[str, int], bool]
 
 
@@ -50,14 +51,17 @@ class Lead:
     beginnings.
     """
 
-    __slots__ = ("_counts", "_found", "_one", "_pattern", "_places", "_searched", "_signs", "_sure", "_surely", "_vain")
+    __slots__ = (
+        "_counts", "_found", "_last", "_one", "_pattern", "_places", "_searched", "_signs", "_sure", "_surely", "_vain",
+    )  # fmt: skip
 
     def __init__(
         self, pattern: re.Pattern[str], *, one: bool, signs: Signs | None = None,
-        sure: Mapping[int, Signs] = MappingProxyType({}), surely: Callable[[], re.Pattern[str]] | None = None,
+        sure: Mapping[int, Signs] = MappingProxyType({}), surely: Mapping[int, Sure] = MappingProxyType({}),
         counts: Counts | None = None,
     ) -> None:  # fmt: skip
-        self._pattern, self._one, self._signs, self._counts = pattern, one, signs, counts
+        self._pattern = self._last = pattern
+        self._one, self._signs, self._counts = one, signs, counts
         self._sure, self._surely, self._vain = sure, surely, 0
         self._found = self._searched = -1
         self._places: list[tuple[int, bool]] = []
@@ -83,19 +87,17 @@ class Lead:
         end = size
         if within and src.eof and within + FEW < size:
             end = min(size, max(within + FEW, 2 * begin))
-        match, counts, at = self._pattern.search(buf, begin, end), self._counts, size
+        match, counts, at = self._search(buf, begin, end, far), self._counts, size
         if match is not None:
             at = match.end()
             while counts is not None and at < far and not self._one and not counts(buf, at):
-                self._vain += 1
-                if self._vain == VAIN and self._surely is not None:
-                    self._pattern = self._surely()
-                match = self._pattern.search(buf, at, end)
+                self.missed()
+                match = self._search(buf, at, end, far)
                 if match is None:
                     break
                 at = match.end()
         if match is not None and at == end < size:  # in the blanks that a line begins with
-            match, end = self._pattern.search(buf, match.start()), size
+            match, end = self._search(buf, match.start(), size, far), size
             at = match.end() if match is not None else size
         if match is None:
             newline = buf.rfind("\n", begin, end)
@@ -104,6 +106,21 @@ class Lead:
         at -= self._one
         self._found = base + at
         return at
+
+    def missed(self) -> None:
+        """A place was looked at in vain."""
+        self._vain += 1
+        if self._vain in self._surely:
+            self._pattern = self._surely[self._vain]()
+
+    def _search(self, buf: str, start: int, end: int, far: int) -> re.Match[str] | None:
+        """The next place; behind `far`, where what is still to come may tell, by the pattern that finds all."""
+        if self._pattern is self._last or far <= start:
+            return self._last.search(buf, start, end)
+        found = self._pattern.search(buf, start, end + MARGIN)  # no mark is cut where we look no further for now
+        if far >= end or (found is not None and found.end() < far):
+            return found
+        return self._last.search(buf, max(start, buf.rfind("\n", start, far)), end)
 
     def _by_signs(self, signs: tuple[Anchored, ...], src: Source, start: int, size: int) -> int:
         """The same in the first `size` characters of the buffer, where nothing hangs on what is still to come."""

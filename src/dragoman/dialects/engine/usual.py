@@ -230,7 +230,7 @@ def _read(text: str, at: int, heard: Listening, *, alone: bool, strong: bool = T
 
 def _is_closed(row: Row, last: str) -> bool:
     """Does a text with this end end as a call of this row does, or its arguments?  What was cut is not read twice."""
-    return last.endswith(VALUE_ENDS) or last.endswith(row.section_close or row.call_close or row.body_close)
+    return last.endswith((*VALUE_ENDS, *row.closers))
 
 
 def _is_whole(attempt: Attempt) -> bool:

@@ -40,6 +40,7 @@ def spelt(run: str) -> str:
     return re.escape(run) if len(run) < LONG_RUN else f"{re.escape(run[0])}{{{len(run)}}}"
 
 
+@lru_cache(maxsize=256)
 def element(token: str) -> tuple[Quote, str] | None:
     """What the element, comment or environment that this token begins awaits; None where it begins none."""
     if token == "<!--":

@@ -12,6 +12,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from functools import cached_property
+from itertools import islice
 from operator import attrgetter, itemgetter, methodcaller
 from typing import Any, TypeAlias
 
@@ -48,6 +49,8 @@ WORDS = 256
 """So many words are remembered, of each set of tools."""
 FEW = 4
 """So many names are looked for in a text sooner than its words are."""
+MOST_WORDS = 256
+"""Of more names one pattern would try each at every place."""
 SETS = 64
 MANY = 20_000
 """So many sets of tools, and tools in them, are remembered."""
@@ -115,14 +118,16 @@ class Declared(Mapping[str, Tool]):
         told = set(words)
         return not (told.isdisjoint(self._given) and told.isdisjoint(self._spellings))
 
-    def called_in(self, text: str) -> list[str]:
-        """The declared names that are spelt exactly so where calls have them, in order, as often as they are.
+    def called_in(self, text: str, most: int) -> list[str]:
+        """The declared names that are spelt exactly so where calls have them, in order, each at least `most` times.
+
+        Those that stand there no more often, as often as they do.
 
         Few names are looked for one by one: each is one literal, and a megabyte has a hundred thousand words.
         """
         if len(self.written) > FEW:
             return self.named_in(CALL_WORD.findall(text))
-        found = [place for pattern in self._called for place in pattern.finditer(text)]
+        found = [place for pattern in self._called for place in islice(pattern.finditer(text), most)]
         return self.named_in([place.group() for place in sorted(found, key=_start)])
 
     @cached_property
@@ -209,6 +214,14 @@ class Declared(Mapping[str, Tool]):
     def told_heads(self) -> frozenset[str]:
         """Those of `first_words` that tell a word from others: whole heads, and names that are no longer."""
         return frozenset(head.rstrip(WHOLE) for head in self.first_words if len(head) == HEAD or head[-1] == WHOLE)
+
+    @cached_property
+    def words(self) -> str:
+        """A choice, to be read in any case, of all that `spelt` finds and of their last parts; "" where none tells."""
+        names = (*self._folded, *map(str.casefold, self._tails))
+        if not names or len(names) > MOST_WORDS or not all(map(str.isascii, names)):
+            return ""
+        return "|".join(map(re.escape, sorted(names, reverse=True)))
 
     def _begins(self, folded: str) -> bool:
         at = bisect_left(self._sorted, folded)

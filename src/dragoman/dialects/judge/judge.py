@@ -8,7 +8,7 @@ text for calls itself.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ...errors import nearest
@@ -119,11 +119,11 @@ class Judge:
         """Does a declared tool's name stand in `text`?"""
         return self.tools is not None and self.tools.any_of(TOOL_WORD.findall(text))
 
-    def calls_named(self, text: str, known: Iterable[str]) -> tuple[str, ...]:
+    def calls_named(self, text: str, known: Collection[str]) -> tuple[str, ...]:
         """The declared tools whose names stand in `text` as a call's does, each once, but those of `known` calls."""
         if self.tools is None:
             return ()
-        found = self.tools.called_in(text)
+        found = self.tools.called_in(text, len(known) + 1)
         for name in known:
             if name in found:
                 found.remove(name)

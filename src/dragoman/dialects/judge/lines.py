@@ -111,9 +111,11 @@ class Lines:
         if head[:1].isalpha() and head[0] not in BEGINNERS and self._is_plain(head):
             self._blank, self._code = False, code
             return
-        self._end_listing(head)
-        self._end_here(head)
-        if not head or head.isspace():
+        blank = not head or head.isspace()
+        if not blank or self._listing or self._labels or self._here:
+            self._end_listing(head)
+            self._end_here(head)
+        if blank:
             self._blank, self._loose, self._table, self._piped, self._sign = True, True, False, False, ""
             self._just = False
             return

@@ -44,8 +44,11 @@ TAIL = late(
     r"|\[/?\w{0,8}(?:=[^\]\n]{0,40})?\]{0,2}|\n[ \t\r]*)\Z"
 )
 """What may be the beginning of more at the end of what has come."""
+FAR = 10_000
+"""Where little could be passed again and again, it is asked so far behind at the latest."""
 SLOW = 32
 """So many signs of one text are read before lines are looked for that may be passed."""
+BLANK_LINES = late(r"(?:[ \t\r]*+\n)++")
 IN_FENCE = late(r"[^\n]*+")
 ANSWER_BARE = late(r"[\s\d,:.+\-eEtrufalsn]*+")
 ANSWER_OPENS = late(r"[{\[]*+")
@@ -264,8 +267,8 @@ class Context:
     def _read_marks(self, text: str) -> None:
         pos, size, paragraphs = 1, len(text), None
         until, awaited = size, ""
-        retry = size if self._depth or size <= FEW else 1
-        signs, ask, wait = 0, SLOW, SLOW
+        retry = size if size <= FEW else 1
+        signs, ask, wait, little = 0, SLOW, SLOW, 1
         while pos < size:
             signs += 1
             if signs >= ask and self._blank and text[pos - 1] == "\n" and self._is_bare():
@@ -283,7 +286,9 @@ class Context:
                 if passed is None:
                     retry = size
                 else:
-                    pos, retry = self._pass(passed, pos), passed.retry
+                    begin, pos = pos, self._pass(passed, pos)
+                    little = min(2 * little, FAR) if pos < begin + FEW else 1
+                    retry = max(passed.retry, pos + little)
             elif self._fence and not self._fence_line:
                 pos = self._skip_code(text, pos)
             if self._blank and not self._fence_line and ((sign := text[pos : pos + 1]).isalpha() or sign in PLAIN):
@@ -302,6 +307,9 @@ class Context:
                 if self._marks and found.group() == LONG_QUOTES[0]:
                     end = start + 1  # the first of them closes what is open
                 self._token(text[start:end], text, start, end)
+                if text.startswith("\n\n", start) and not self._fence:
+                    self._newline(text, end)  # of blank lines one tells as much as all
+                    end = BLANK_LINES.match(text, end).end()  # type: ignore[union-attr]
             pos = end
 
     def _run_here(self) -> re.Pattern[str] | None:

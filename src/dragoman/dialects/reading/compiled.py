@@ -123,6 +123,7 @@ class Row:
         self.type_close: Marks = _bare(of.type.close)
         self.value_open: Marks = _bare(of.value.open)
         self.value_close: Marks = _bare(of.value.close)
+        self.closers: Marks = self.section_close or self.call_close or self.body_close
         self.ends: Marks = _once(self.body_close + self.call_close + self.section_close)
         self.key_heads: Marks = _once(tuple(o[: -len(NAMED)] for o in self.key_open if o.endswith(NAMED)))
         self.after_value: Marks = self.key_open + self.key_heads + self.ends + self.tool_open if tagged else ()

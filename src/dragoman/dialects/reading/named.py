@@ -67,6 +67,20 @@ def opener(
     return undecided
 
 
+def going_on(forms: tuple[Form, ...], buf: str, at: int) -> tuple[Form, ...]:
+    """Those of `forms` of which the sign behind the word that stands here may be one, in a text that has ended."""
+    word = WORD.match(buf, at)
+    if word is None:
+        return forms
+    end = BLANKS["{"].match(buf, word.end()).end()  # type: ignore[union-attr]
+    return _behind_sign(forms, buf[end : end + 1])
+
+
+@lru_cache(maxsize=1024)
+def _behind_sign(forms: tuple[Form, ...], sign: str) -> tuple[Form, ...]:
+    return tuple(form for form in forms if form[0] or not form[1] or (sign and same(form[1][0], sign)))
+
+
 def opened(form: Form, names: Declared, buf: str, at: int, *, eof: bool) -> Opener | None:
     """The opener of this form that stands at this place with a declared name; `UNDECIDED` where more text may tell."""
     before, behind = form

@@ -11,11 +11,13 @@ Source: judge-rules.md D and 5 (an executed argument has lost no character).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from enum import Enum, auto
+from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
-from ...lenient.source import Need, Source
+from ...lenient.source import SPACE, Need, Source, chooser, finder
 
 HINT = "closers of its own stand once more behind it"
 
@@ -106,6 +108,9 @@ def _rest(src: Source, marks: CallMarks, another: Another) -> Need[_Rest | None]
         return None
     rest = _Rest(src.at)
     watched = (*marks.value, *marks.ends, *marks.opens)
+    if src.eof:
+        _read_rest(src, marks, watched, rest)
+        return rest
     while mark := (yield from src.until(watched, rest.text)):
         at = src.at - len(mark)
         if mark in marks.opens:
@@ -120,6 +125,36 @@ def _rest(src: Source, marks: CallMarks, another: Another) -> Need[_Rest | None]
             rest.text(mark)
     rest.end = src.at + 1
     return rest
+
+
+def _read_rest(src: Source, marks: CallMarks, watched: tuple[str, ...], rest: _Rest) -> None:
+    """The same of a text that has ended: nothing is waited for, and a megabyte may hold a hundred thousand marks."""
+    buf, base, pos = src.buf, src.base, src.pos
+    search, over, opens, ends = finder(watched)[0].search, _run(marks.ends).match, marks.opens, marks.ends
+    while (found := search(buf, pos)) is not None:
+        start, end = found.span()
+        if start > pos:
+            rest.text(buf[pos:start])
+        mark, pos = found.group(), end
+        if mark in opens:
+            rest.open()
+            continue
+        behind = over(buf, end).end()  # type: ignore[union-attr]
+        if mark in ends or behind > end:
+            pos = behind
+            rest.close(base + start, value=mark not in ends)
+        else:
+            rest.text(mark)
+    if pos < len(buf):
+        rest.text(buf[pos:])
+    src.pos = len(buf)
+    rest.end = src.at + 1
+
+
+@lru_cache(maxsize=256)
+def _run(marks: tuple[str, ...]) -> re.Pattern[str]:
+    """A pattern for all of `marks` that stand at a place, with white space before each."""
+    return re.compile(rf"(?:{SPACE.pattern}(?:{chooser(marks)[0].pattern}))*+", re.IGNORECASE | re.ASCII)
 
 
 def _over(src: Source, marks: tuple[str, ...]) -> Need[None]:
