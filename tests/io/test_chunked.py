@@ -185,6 +185,23 @@ def test_no_more_is_taken_than_somebody_reads() -> None:
     asyncio.run(go())
 
 
+@pytest.mark.parametrize("end", [b"0\r\n\r\n", b"0;x=y\r\n\r\n"], ids=["plain", "left to aiohttp"])
+@pytest.mark.parametrize("paused", [False, True])
+def test_a_connection_whose_answer_has_ended_reads_on(end: bytes, paused: bool) -> None:
+    async def go() -> None:
+        wire, protocol = made()
+        content = Chunked(protocol, TimerNoop(), asyncio.get_running_loop())
+        wire.read.data_received(HEAD)
+        whole = b"%x\r\n" % (HIGH + 1) + b"x" * (HIGH + 1) + b"\r\n"
+        for piece in (whole, end) if paused else (whole + end,):
+            wire.read.data_received(piece)
+        assert wire.read is protocol
+        assert not wire.paused  # by whoever read slowly: it may be another's now
+        assert len(await content.readany()) == HIGH + 1
+
+    asyncio.run(go())
+
+
 def test_many_small_pieces_that_nobody_reads_take_linear_time() -> None:
     async def go() -> None:
         wire, protocol = made()
