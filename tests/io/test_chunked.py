@@ -146,6 +146,31 @@ def test_what_breaks_off_is_the_same_error_behind_what_had_come(wire: bytes) -> 
     asyncio.run(go())
 
 
+@pytest.mark.parametrize("behind", [b"no chunk\r\n", b"5\r\ndata:x\r\n", b"5\ndata:\n"])
+def test_what_came_in_one_piece_with_what_is_no_chunk_is_read(behind: bytes) -> None:
+    async def go() -> None:
+        wire = BODY + b"5;name=value\r\ndata:\r\n" + behind
+        for pieces in ([HEAD, wire], [HEAD + wire]):
+            _, body, error, _ = await told(pieces, plain=True)
+            assert body.startswith(b"data: a\ndata:")
+            assert error == "ClientPayloadError"
+
+    asyncio.run(go())
+
+
+@pytest.mark.parametrize(
+    "end", [b"0\r\n\r\n", b"0\r\nx-more: 1\r\n\r\n", b"0;x\r\n\r\n"], ids=["plain", "trailer", "extended"]
+)
+@pytest.mark.parametrize("more", [b"-", b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n"], ids=["junk", "answer"])
+def test_an_answer_is_whole_whatever_stands_behind_it(end: bytes, more: bytes) -> None:
+    async def go() -> None:
+        wire = HEAD + BODY + end + more
+        for pieces in ([wire], [HEAD, wire[len(HEAD) :]]):
+            assert (await told(pieces, plain=True))[1:] == (b"data: a\n", "", False)
+
+    asyncio.run(go())
+
+
 def test_the_connection_is_its_own_again_once_all_has_come() -> None:
     async def go() -> None:
         wire, protocol = made()

@@ -266,8 +266,16 @@ class Chunked(asyncio.Protocol):
                 self._content.on_eof(ended)
         if rest:
             protocol.data_received(rest)
-        if self._content is not None and protocol.exception() is not None:
-            self._content.set_exception(_broken())  # of which aiohttp tells nobody who reads
+        if self._content is not None and protocol.exception() is not None and not self._content.is_eof():
+            self._break_off()
+
+    def _break_off(self) -> None:
+        """What aiohttp reads is no chunk, of which it tells nobody who reads: who reads gets it behind what came."""
+        content = self._content
+        came = content.read_nowait() if content.exception() is None else b""
+        if came:
+            self._pieces = [*self._pieces, came]
+        content.set_exception(_broken())
 
 
 def _broken() -> BaseException:
