@@ -103,7 +103,7 @@ async def told(pieces: Sequence[bytes], *, plain: bool) -> tuple[Any, ...]:
             said, content = await protocol.read()
             begun = None if said.code == 103 else (said.code, said.headers)
         head = begun[0], dict(begun[1])
-        kept = protocol.transport is not None and not protocol.should_close
+        kept = protocol.transport is not None and not (protocol.should_close or wire.closing)
         wire.read.connection_lost(None)
         while piece := await content.readany():
             body += piece

@@ -239,7 +239,7 @@ class Chunked(asyncio.Protocol):
         if self._is_paused:
             self._go_on()
         if len(behind) > len(BREAK):
-            protocol.force_close()  # somebody speaks unasked
+            protocol.transport.close()  # somebody speaks unasked
         if protocol.transport is not None:
             protocol.transport.set_protocol(protocol)
         ended, self._on_eof = self._on_eof, None
