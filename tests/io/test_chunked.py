@@ -103,7 +103,7 @@ async def told(pieces: Sequence[bytes], *, plain: bool) -> tuple[Any, ...]:
             said, content = await protocol.read()
             begun = None if said.code == 103 else (said.code, said.headers)
         head = begun[0], dict(begun[1])
-        kept = protocol.transport is not None and not protocol.should_close
+        kept = protocol.transport is not None and not (protocol.should_close or wire.closing)
         wire.read.connection_lost(None)
         while piece := await content.readany():
             body += piece
@@ -146,6 +146,31 @@ def test_what_breaks_off_is_the_same_error_behind_what_had_come(wire: bytes) -> 
     asyncio.run(go())
 
 
+@pytest.mark.parametrize("behind", [b"no chunk\r\n", b"5\r\ndata:x\r\n", b"5\ndata:\n"])
+def test_what_came_in_one_piece_with_what_is_no_chunk_is_read(behind: bytes) -> None:
+    async def go() -> None:
+        wire = BODY + b"5;name=value\r\ndata:\r\n" + behind
+        for pieces in ([HEAD, wire], [HEAD + wire]):
+            _, body, error, _ = await told(pieces, plain=True)
+            assert body.startswith(b"data: a\ndata:")
+            assert error == "ClientPayloadError"
+
+    asyncio.run(go())
+
+
+@pytest.mark.parametrize(
+    "end", [b"0\r\n\r\n", b"0\r\nx-more: 1\r\n\r\n", b"0;x\r\n\r\n"], ids=["plain", "trailer", "extended"]
+)
+@pytest.mark.parametrize("more", [b"-", b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n"], ids=["junk", "answer"])
+def test_an_answer_is_whole_whatever_stands_behind_it(end: bytes, more: bytes) -> None:
+    async def go() -> None:
+        wire = HEAD + BODY + end + more
+        for pieces in ([wire], [HEAD, wire[len(HEAD) :]]):
+            assert (await told(pieces, plain=True))[1:] == (b"data: a\n", "", False)
+
+    asyncio.run(go())
+
+
 def test_the_connection_is_its_own_again_once_all_has_come() -> None:
     async def go() -> None:
         wire, protocol = made()
@@ -181,6 +206,23 @@ def test_no_more_is_taken_than_somebody_reads() -> None:
         assert wire.paused
         assert len(await content.readany()) == HIGH + 1
         assert not wire.paused
+
+    asyncio.run(go())
+
+
+@pytest.mark.parametrize("end", [b"0\r\n\r\n", b"0;x=y\r\n\r\n"], ids=["plain", "left to aiohttp"])
+@pytest.mark.parametrize("paused", [False, True])
+def test_a_connection_whose_answer_has_ended_reads_on(end: bytes, paused: bool) -> None:
+    async def go() -> None:
+        wire, protocol = made()
+        content = Chunked(protocol, TimerNoop(), asyncio.get_running_loop())
+        wire.read.data_received(HEAD)
+        whole = b"%x\r\n" % (HIGH + 1) + b"x" * (HIGH + 1) + b"\r\n"
+        for piece in (whole, end) if paused else (whole + end,):
+            wire.read.data_received(piece)
+        assert wire.read is protocol
+        assert not wire.paused  # by whoever read slowly: it may be another's now
+        assert len(await content.readany()) == HIGH + 1
 
     asyncio.run(go())
 

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import gc
+import socket
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from typing import Any
 
 import aiohttp
@@ -14,6 +17,7 @@ from dragoman.effects import Machine, Open, Opened, Read, Sleep, Timeouts, arun
 from dragoman.errors import ProviderError
 from dragoman.io.aio import AsyncPool
 from dragoman.io.direct import MOST_KEPT, Direct
+from dragoman.io.short_answers import ShortAnswers
 from tests.support.clocks import LONG
 from tests.support.executing import Runner, run_async, run_by_session
 from tests.support.peer import Exchange, peer, read_request
@@ -184,6 +188,123 @@ def test_an_answer_that_breaks_over_a_kept_connection_is_not_asked_for_again() -
         with pytest.raises(ProviderError):
             run_async(opened(2, served.url))
         assert len(served.exchanges) == 1
+
+
+CHUNKS = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n"
+EVENTS = {"accept": "text/event-stream"}
+KINDS = {"whole": {}, "stream": EVENTS}
+of_either_kind = pytest.mark.parametrize("headers", KINDS.values(), ids=KINDS)
+
+
+@of_either_kind
+@in_either_way
+@pytest.mark.parametrize(
+    "begun", [b"HTTP/1.1 2", OK[:30], b"HTTP/1.1 103 Early Hints\r\n\r\n"], ids=["word", "head", "hint"]
+)
+def test_an_answer_that_has_begun_is_not_asked_for_again(
+    begun: bytes, end: Callable[[Exchange], None], headers: Mapping[str, str]
+) -> None:
+    def talk(it: Exchange) -> None:
+        it.say(OK)
+        read_request(it.wire)
+        it.say(begun)
+        it.gone.wait(0.05)  # until it was read: what resets takes with it what was not
+        end(it)
+
+    def twice(url: str) -> Machine[None]:
+        for _ in range(2):
+            yield Open(url=url, body=b"{}", headers=headers)
+            while (yield Read()):
+                pass
+
+    with peer(talk) as served:
+        with pytest.raises(ProviderError, match="broke"):
+            run_async(twice(served.url))
+        assert len(served.exchanges) == 1
+
+
+@of_either_kind
+@pytest.mark.parametrize(
+    "first",
+    [OK, OK[:50], CHUNKS + b"\r\n", CHUNKS + b"x-trailer: 1\r\n\r\n"],
+    ids=["short", "parts", "chunks", "trailer"],
+)
+@pytest.mark.parametrize("more", [OK.replace(b"ok", b"no"), b"HTTP/1.1 2"], ids=["answer", "word"])
+def test_what_comes_unasked_is_nobodys_answer(first: bytes, more: bytes, headers: Mapping[str, str]) -> None:
+    def talk(it: Exchange) -> None:
+        if it.number == 0:
+            it.say(first)
+            it.gone.wait(0.05)
+            it.say(OK[len(first) :] if OK.startswith(first) else b"")
+            read.wait(LONG)
+            it.say(more)
+            said.set()
+            it.until_gone()
+        else:
+            it.whole(b"asked for")
+
+    async def go(url: str) -> bytes:
+        async with AsyncPool(use_proxies=False) as pool:
+            _, body = await arun(post(url, headers=headers), pool.performer())
+            assert body == b"ok"
+            read.set()
+            await asyncio.to_thread(said.wait, LONG)
+            await asyncio.sleep(0.01)  # what has come is read
+            return (await arun(post(url, headers=headers), pool.performer()))[1]
+
+    read, said = threading.Event(), threading.Event()
+    with peer(talk) as served:
+        assert asyncio.run(go(served.url)) == b"asked for"
+
+
+def test_uploads_go_out_beside_them() -> None:
+    async def upload() -> AsyncIterator[bytes]:
+        yield b"a file"
+
+    def machine(url: str) -> Machine[list[int]]:
+        found = []
+        for made in (lambda: {"body": b"{}"}, lambda: {"upload": upload(), "headers": {"content-length": "6"}}) * 2:
+            opened = yield Open(url=url, **made())
+            found.append(opened.status)
+            while (yield Read()):
+                pass
+        return found
+
+    with peer(serving) as served:
+        assert run_async(machine(served.url)) == [200] * 4
+
+
+def test_a_connection_between_answers_of_both_kinds_is_guarded_once() -> None:
+    def talk(it: Exchange) -> None:
+        while it.request:
+            it.say(CHUNKS + b"\r\n" if b"event-stream" in it.request else OK)
+            it.request = read_request(it.wire)
+
+    async def go(url: str) -> int:
+        async with AsyncPool(use_proxies=False) as pool:
+            for headers in [*KINDS.values()] * 5:
+                await arun(post(url, headers=headers, timeouts=Timeouts(idle=LONG)), pool.performer())
+            gc.collect()
+            return sum(type(one) is ShortAnswers for one in gc.get_objects())
+
+    with peer(talk) as served:
+        assert asyncio.run(go(served.url)) == 1
+        assert len(served.exchanges) == 1
+
+
+def test_a_peer_that_ends_connections_as_they_come_is_an_error() -> None:
+    def accept() -> None:
+        with contextlib.suppress(OSError):
+            while True:
+                Exchange(listener.accept()[0]).reset()
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        threading.Thread(target=accept, daemon=True).start()
+        for headers in KINDS.values():
+            for _ in range(10):
+                with pytest.raises(ProviderError):
+                    run_async(post(f"http://127.0.0.1:{listener.getsockname()[1]}", headers=headers))
+        listener.shutdown(socket.SHUT_RDWR)
 
 
 def test_a_body_that_ends_each_connection_is_not_posted_over_all_of_them() -> None:

@@ -30,6 +30,8 @@ ANSWERS: dict[str, bytes] = {
     "blanks": OK + b"x-a:\t a\tb \t\r\ncontent-length:2\r\n\r\n{}",
     "kept": OK + b"connection: Keep-Alive\r\nkeep-alive: timeout=5\r\ncontent-length: 2\r\n\r\n{}",
     "closed": OK + b"connection: close\r\ncontent-length: 2\r\n\r\n{}",
+    "closed, then kept": OK + b"connection: close\r\nconnection: keep-alive\r\ncontent-length: 2\r\n\r\n{}",
+    "kept, then closed": OK + b"connection: keep-alive\r\nConnection: close\r\ncontent-length: 2\r\n\r\n{}",
     "in chunks": OK + b"transfer-encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n",
     "in chunks and measured": OK + b"transfer-encoding: chunked\r\ncontent-length: 2\r\n\r\n2\r\n{}\r\n0\r\n\r\n",
     "until the end": OK + b"\r\n{}",
@@ -99,7 +101,7 @@ class Transport:
     resume_reading = pause_reading
 
 
-def _ready(handler: Any, _: float | None = None) -> Any:
+def _ready(handler: Any, *_: object) -> Any:
     """Let aiohttp read the next answer."""
     handler.set_response_params(read_until_eof=True)
     return handler

@@ -71,6 +71,10 @@ def _as_told(timeouts: Timeouts) -> aiohttp.ClientTimeout:
 _timeout = per_object(_as_told)
 
 
+def _connector() -> aiohttp.BaseConnector:
+    return aiohttp.TCPConnector(limit=0, keepalive_timeout=KEEP_ALIVE_SECONDS)
+
+
 @lru_cache(maxsize=256)
 def _url(url: str) -> URL | str:
     """The URL as the library reads it, once: what it makes of it is kept with it.  What is none it is to say itself."""
@@ -116,8 +120,9 @@ class AsyncPool:
     async def aclose(self) -> None:
         """Close every connection."""
         if self._opened is not None:
-            (session, _), self._opened = self._opened, None
+            (session, direct), self._opened = self._opened, None
             await session.close()
+            await direct.aclose()
 
     async def __aenter__(self) -> AsyncPool:
         return self
@@ -152,11 +157,10 @@ class AsyncPool:
             self._opened[0].detach()
             self._opened = None
         if self._opened is None:
-            connector = aiohttp.TCPConnector(limit=0, keepalive_timeout=KEEP_ALIVE_SECONDS)
             session = aiohttp.ClientSession(
-                connector=connector, cookie_jar=aiohttp.DummyCookieJar(), headers=HEADERS
+                connector=_connector(), cookie_jar=aiohttp.DummyCookieJar(), headers=HEADERS
             )
-            self._loop, self._opened = loop, (session, Direct(connector, HEADERS, loop))
+            self._loop, self._opened = loop, (session, Direct(_connector(), HEADERS, loop))
         return self._opened
 
     def _proxy(self, url: str) -> str | None:

@@ -34,12 +34,13 @@ LIKE = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
 class Chunked(asyncio.Protocol):
     """What comes over the transport of `protocol` (aiohttp's), from its head on; `silence` is entered for each wait.
 
-    Makes the transport its own.  `head` is what the answer begins with, None where aiohttp has to read it.
+    Makes the transport its own.  `head` is what the answer begins with, None where aiohttp has to read it; `is_heard`:
+    has anything come that it reads?
     """
 
     __slots__ = (
         "_content", "_error", "_is_over", "_is_paused", "_left", "_loop", "_on_eof", "_pieces", "_protocol", "_rest",
-        "_silence", "_size", "_waiter", "head",
+        "_silence", "_size", "_waiter", "head", "is_heard",
     )  # fmt: skip
 
     def __init__(self, protocol: Any, silence: Any, loop: asyncio.AbstractEventLoop) -> None:
@@ -53,7 +54,7 @@ class Chunked(asyncio.Protocol):
         self._waiter: asyncio.Future[None] | None = None
         self._error: BaseException | None = None
         self._content: Any = None  # the rest of the body, where aiohttp reads it
-        self._is_over = self._is_paused = False
+        self._is_over = self._is_paused = self.is_heard = False
         protocol.transport.set_protocol(self)
 
     # ── as it is read ────────────────────────────────────────────────────────
@@ -88,9 +89,7 @@ class Chunked(asyncio.Protocol):
                 self._waiter = None
         pieces, self._pieces, self._size = self._pieces, (), 0
         if self._is_paused:
-            self._is_paused = False
-            if self._protocol.transport is not None:
-                self._protocol.transport.resume_reading()
+            self._go_on()
         return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
     def at_eof(self) -> bool:
@@ -115,6 +114,12 @@ class Chunked(asyncio.Protocol):
         self._error = error
         self._wake()
 
+    def _go_on(self) -> None:
+        """Let more come."""
+        self._is_paused = False
+        if self._protocol.transport is not None:
+            self._protocol.transport.resume_reading()
+
     def _wake(self) -> None:
         waiter = self._waiter
         if waiter is not None and not waiter.done():
@@ -130,7 +135,7 @@ class Chunked(asyncio.Protocol):
             self._take_head(data)
         else:
             self._take(data)
-        if self._size > HIGH and not self._is_paused:
+        if self._size > HIGH and not (self._is_paused or self._is_over):  # over, the connection is another's
             self._is_paused = True
             self._protocol.transport.pause_reading()
         if self._pieces or self._is_over:
@@ -231,8 +236,10 @@ class Chunked(asyncio.Protocol):
             return
         self._is_over = True
         protocol = self._protocol
+        if self._is_paused:
+            self._go_on()
         if len(behind) > len(BREAK):
-            protocol.force_close()  # somebody speaks unasked
+            protocol.transport.close()  # somebody speaks unasked
         if protocol.transport is not None:
             protocol.transport.set_protocol(protocol)
         ended, self._on_eof = self._on_eof, None
@@ -242,7 +249,9 @@ class Chunked(asyncio.Protocol):
     def _hand_over(self, rest: bytes) -> None:
         """`rest`, and all that follows, is aiohttp's to read."""
         protocol, rest = self._protocol, self._rest + rest
-        self._rest, self._is_over = b"", True
+        self._rest, self._is_over, self.is_heard = b"", True, bool(rest)
+        if self._is_paused:
+            self._go_on()
         if protocol.transport is not None:
             protocol.transport.set_protocol(protocol)
         protocol.set_response_params(read_until_eof=True, timer=self._silence)
@@ -257,8 +266,16 @@ class Chunked(asyncio.Protocol):
                 self._content.on_eof(ended)
         if rest:
             protocol.data_received(rest)
-        if self._content is not None and protocol.exception() is not None:
-            self._content.set_exception(_broken())  # of which aiohttp tells nobody who reads
+        if self._content is not None and protocol.exception() is not None and not self._content.is_eof():
+            self._break_off()
+
+    def _break_off(self) -> None:
+        """What aiohttp reads is no chunk, of which it tells nobody who reads: who reads gets it behind what came."""
+        content = self._content
+        came = content.read_nowait() if content.exception() is None else b""
+        if came:
+            self._pieces = [*self._pieces, came]
+        content.set_exception(_broken())
 
 
 def _broken() -> BaseException:

@@ -5,7 +5,8 @@ depends on the address and the headers alone is built once here, by aiohttp itse
 its parser reads what comes back, but for what is short and plain (`short_answers.py`).  Knows aiohttp by its public
 names; nothing of effects or proxies.
 Contract: the same bytes go out, and the same errors are raised, as by a session that follows no redirect and keeps no
-cookie; what it cannot send so is no `Target`.  A connection goes back once its answer has ended; else it ends.
+cookie; what it cannot send so is no `Target`.  A connection goes back once its answer has ended, guarded against what
+comes unasked; else it ends.  No session may share them: it does not know who reads them.
 """
 
 from __future__ import annotations
@@ -14,7 +15,6 @@ import asyncio
 from collections.abc import Mapping
 from functools import cached_property
 from typing import Any, NamedTuple, Protocol, TypeAlias
-from weakref import WeakSet
 
 import aiohttp
 from aiohttp.http import HttpProcessingError
@@ -94,7 +94,6 @@ class Direct:
         self, connector: aiohttp.BaseConnector, defaults: Mapping[str, str], loop: asyncio.AbstractEventLoop
     ) -> None:
         self._connector, self._defaults, self._loop = connector, defaults, loop
-        self._used: WeakSet[Any] = WeakSet()  # protocols that brought an answer
         self._known: Recent[tuple[Any, ...], tuple[Target | None]] = Recent(TARGETS)
 
     def find(self, url: str, headers: Mapping[str, str]) -> Target | None:
@@ -129,23 +128,21 @@ class Direct:
     ) -> tuple[int, Mapping[str, str], Answer]:
         """Status and headers of the answer, and its body to be read.  Raises what a session raises.
 
-        A peer may end a kept connection just when it is asked again over it.  What breaks so before the head of an
-        answer is asked once more over another one; what breaks over a new connection is the peer's own failure.
+        A peer may end a kept connection just when it is asked again over it.  What breaks so before anything of an
+        answer came is asked once more over another one; what breaks over a new connection is the peer's own failure.
         """
         request = b"".join((target.head, b"%d\r\n\r\n" % len(body), body))
-        for _ in range(MOST_KEPT):
+        left = MOST_KEPT
+        while True:
             connection = await self._connect(target, timeouts)
-            was_kept = self._brought_one(connection.protocol)
-            try:
-                return await self._ask(connection, request, target, timeouts)
-            except BROKEN:
-                if not was_kept:
-                    raise
-        return await self._ask(await self._connect(target, timeouts), request, target, timeouts)
+            answer = await self._ask(connection, request, target, timeouts, is_last=not left)
+            if answer is not None:
+                return answer
+            left -= 1
 
-    def _brought_one(self, protocol: Any) -> bool:
-        """Has an answer come over this connection?"""
-        return type(protocol.transport.get_protocol()) is ShortAnswers or protocol in self._used
+    async def aclose(self) -> None:
+        """Close every connection."""
+        await self._connector.close()
 
     async def _connect(self, target: Target, timeouts: aiohttp.ClientTimeout) -> Any:
         try:
@@ -154,53 +151,73 @@ class Direct:
             raise aiohttp.ConnectionTimeoutError(f"Connection timeout to host {target.request.url}") from error
 
     async def _ask(
-        self, connection: Any, request: bytes, target: Target, timeouts: aiohttp.ClientTimeout
-    ) -> tuple[int, Mapping[str, str], Answer]:
-        protocol, silence = connection.protocol, None
+        self, connection: Any, request: bytes, target: Target, timeouts: aiohttp.ClientTimeout, *, is_last: bool
+    ) -> tuple[int, Mapping[str, str], Answer] | None:
+        """The answer; None where a kept connection had ended and nothing came over it, unless this is the last try."""
+        protocol, kept, silence, reader = connection.protocol, None, None, None
         try:
+            if protocol.transport is None:  # it ended just when it was there
+                raise aiohttp.ServerDisconnectedError
+            kept = _guard_of(protocol)
             begun: tuple[int, Any] | None = None
-            if target.streams and not protocol.should_close:
+            if target.streams:
+                if kept is not None:
+                    kept.leave()
                 silence = Silence(protocol, timeouts.sock_read, self._loop)
                 content: Any = Chunked(protocol, silence, self._loop)
-                silence.content = content
+                reader = silence.content = content
                 protocol.transport.write(request)
                 begun = await content.begin()
-            elif target.streams:
-                silence = self._give(protocol, timeouts.sock_read)
-                protocol.transport.write(request)
             else:
-                waiting = self._short(protocol).wait(timeouts.sock_read)
+                waiting = (kept or self._guard(protocol)).wait(timeouts.sock_read)
                 protocol.transport.write(request)
                 found = await waiting
                 if type(found) is Short:
                     _go_back(connection, protocol)
                     return found.status, found.headers, found
-                silence = found
+                reader = silence = found
             if begun is None:
                 begun, content = await _all_of(protocol, silence)
-            self._used.add(protocol)
             silence.content = content
-            return *begun, Posted(connection, content, silence)
+            return *begun, Posted(connection, content, silence, self)
         except HttpProcessingError as error:
             _end(connection, silence)
             about = target.request.request_info
             raise aiohttp.ClientResponseError(
                 about, (), status=error.code, message=error.message, headers=error.headers
             ) from error
+        except BROKEN:
+            _end(connection, silence)
+            if is_last or kept is None or reader is None or reader.is_heard:
+                raise
+            return None
         except BaseException:
             _end(connection, silence)
             raise
 
-    def _short(self, protocol: Any) -> ShortAnswers:
-        """What takes short answers over the connection of this protocol."""
-        standing = protocol.transport.get_protocol()
-        return standing if type(standing) is ShortAnswers else ShortAnswers(protocol, self._loop, self._give)
+    def rest(self, connection: Any) -> None:
+        """All has come over this connection: others may use it, unless somebody speaks meanwhile."""
+        protocol = connection.protocol
+        if protocol is not None and protocol.transport is not None:
+            self._guard(protocol)
+        _go_back(connection, protocol)
 
-    def _give(self, protocol: Any, seconds: float | None) -> Silence:
+    def _guard(self, protocol: Any) -> ShortAnswers:
+        """What takes short answers over the connection of this protocol, and anything while none is asked for."""
+        return ShortAnswers(protocol, self._loop, self._give)
+
+    def _give(self, protocol: Any, seconds: float | None, is_heard: bool) -> Silence:
         """Let aiohttp's protocol read the answer that comes next."""
         silence = Silence(protocol, seconds, self._loop)
+        silence.is_heard = is_heard
         protocol.set_response_params(read_until_eof=True, timer=silence)
         return silence
+
+
+def _guard_of(protocol: Any) -> ShortAnswers | None:
+    """What guards the connection, where an answer has come over it before."""
+    standing = protocol.transport.get_protocol()
+    return standing if type(standing) is ShortAnswers else None
 
 
 async def _all_of(protocol: Any, silence: Silence) -> tuple[tuple[int, Headers], Any]:
@@ -226,14 +243,15 @@ class Silence:
 
     aiohttp's own clock is made anew for each read, which is a tenth of what a slow stream costs; this one looks when
     the time would be over, and goes on from where the last wait began.  It is entered for each wait.
+    `is_heard`: had anything of the answer come when it began?
     """
 
-    __slots__ = ("_begun", "_handle", "_loop", "_protocol", "_seconds", "content")
+    __slots__ = ("_begun", "_handle", "_loop", "_protocol", "_seconds", "content", "is_heard")
     content: Any
 
     def __init__(self, protocol: Any, seconds: float | None, loop: asyncio.AbstractEventLoop) -> None:
         self._protocol, self._seconds, self._loop = protocol, seconds or 0.0, loop
-        self.content = None
+        self.content, self.is_heard = None, False
         self._begun = -1.0  # the wait under way; below 0 for none
         self._handle = loop.call_later(self._seconds, self._look) if self._seconds else None
 
@@ -272,10 +290,10 @@ class Silence:
 class Posted:
     """The answer to a body that was posted (`Answer`)."""
 
-    __slots__ = ("_connection", "_silence", "content")
+    __slots__ = ("_connection", "_direct", "_silence", "content")
 
-    def __init__(self, connection: Any, content: Any, silence: Silence) -> None:
-        self._connection, self.content, self._silence = connection, content, silence
+    def __init__(self, connection: Any, content: Any, silence: Silence, direct: Direct) -> None:
+        self._connection, self.content, self._silence, self._direct = connection, content, silence, direct
         content.on_eof(self._ended)
 
     def close(self) -> None:
@@ -290,7 +308,7 @@ class Posted:
         self._silence.end()
         connection, self._connection = self._connection, None
         if connection is not None:
-            _go_back(connection, connection.protocol)
+            self._direct.rest(connection)
 
 
 def _go_back(connection: Any, protocol: Any) -> None:

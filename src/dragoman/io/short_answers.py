@@ -1,10 +1,11 @@
 """Answers that are short and plain, taken whole as they come: without a parser, a queue and a reader made for each.
 
-Stands between a connection and aiohttp's own protocol, which has it otherwise.  Knows HTTP/1.1 as most servers write
-it, and that protocol by its public names; nothing of requests.
+Stands between a connection and aiohttp's own protocol, which has it otherwise, and guards it while nobody uses it.
+Knows HTTP/1.1 as most servers write it, and that protocol by its public names; nothing of requests.
 Contract: an answer is taken here where all of it comes in one piece, and its head says in the plainest form that this
 is all.  Of any other, of one that breaks off, and of what nobody here understands, aiohttp's protocol gets every byte
-as if it had been there from the beginning.  What comes unasked ends the connection.
+as if it had been there from the beginning.  What comes unasked ends the connection: aiohttp takes it for the answer to
+whoever asks next.
 """
 
 from __future__ import annotations
@@ -30,6 +31,8 @@ BODILESS = frozenset({204, 304})
 OTHERWISE = frozenset({"content-encoding", "trailer", "transfer-encoding", "upgrade"})
 """Headers of answers that are not plain."""
 LENGTH, CONNECTION, KEPT = "content-length", "connection", "keep-alive"
+ONCE = frozenset({LENGTH, CONNECTION})
+"""Headers of which the second may say something else."""
 LONGEST_KNOWN, MOST_KNOWN = 100, 512
 """Characters of a line that is remembered, and how many are: servers write the same ones each time."""
 
@@ -66,13 +69,14 @@ class Short:
 class ShortAnswers(asyncio.Protocol):
     """Takes the answers of one connection, one at a time; what is not its own it gives to `handler`.
 
-    `hand_over` is told for how many seconds may be silence, and makes the handler ready; what it gives is the outcome.
+    `hand_over` is told for how many seconds may be silence, and whether any of the answer has come, and makes the
+    handler ready; what it gives is the outcome.
     """
 
     __slots__ = ("_due", "_hand_over", "_handler", "_loop", "_seconds", "_timer", "_transport", "_waiting")
 
     def __init__(
-        self, handler: Any, loop: asyncio.AbstractEventLoop, hand_over: Callable[[Any, float | None], Any]
+        self, handler: Any, loop: asyncio.AbstractEventLoop, hand_over: Callable[[Any, float | None, bool], Any]
     ) -> None:
         self._handler, self._loop, self._hand_over = handler, loop, hand_over
         self._transport: Any = handler.transport
@@ -94,6 +98,12 @@ class ShortAnswers(asyncio.Protocol):
                 self._look_at(self._due)
         waiting = self._waiting = self._loop.create_future()
         return waiting
+
+    def leave(self) -> None:
+        """Another takes its place: nothing of the loop's holds it, and the connection, any longer."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
 
     # ── as the transport calls ───────────────────────────────────────────────
 
@@ -118,9 +128,7 @@ class ShortAnswers(asyncio.Protocol):
         """The connection has ended."""
         if self._waiting is not None:
             self._give_over()
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
+        self.leave()
         self._transport = None
         self._handler.connection_lost(exc)
 
@@ -139,11 +147,9 @@ class ShortAnswers(asyncio.Protocol):
         waiting, self._waiting = self._waiting, None
         if waiting is None or waiting.done():  # nobody waits, and the connection is about to end
             return
-        outcome = self._hand_over(self._handler, self._seconds)
+        outcome = self._hand_over(self._handler, self._seconds, bool(data))
         self._transport.set_protocol(self._handler)
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
+        self.leave()
         if data:
             self._handler.data_received(data)
         waiting.set_result(outcome)
@@ -187,7 +193,7 @@ def _plain(data: bytes) -> _Head | None:
     headers: dict[str, str] = {}
     for line in lines:
         named = _KNOWN.get(line) or _named(line)
-        if named is None or named[0] in OTHERWISE or (named[0] == LENGTH and LENGTH in headers):
+        if named is None or named[0] in OTHERWISE or (named[0] in ONCE and named[0] in headers):
             return None
         headers[named[0]] = named[1]
     length = headers.get(LENGTH, "")
