@@ -84,22 +84,23 @@ class Lead:
             if found < far or src.eof:
                 return found
             begin = far
-        end = size
+        end = reach = size
         if within and src.eof and within + FEW < size:
             end = min(size, max(within + FEW, 2 * begin))
-        match, counts, at = self._search(buf, begin, end, far), self._counts, size
+            reach = min(size, end + MARGIN)  # what stands before `end` is not cut there
+        match, counts, at = self._search(buf, begin, reach, far), self._counts, size
         if match is not None:
             at = match.end()
             while counts is not None and at < far and not self._one and not counts(buf, at):
                 self.missed()
-                match = self._search(buf, at, end, far)
+                match = self._search(buf, at, reach, far)
                 if match is None:
                     break
                 at = match.end()
-        if match is not None and at == end < size:  # in the blanks that a line begins with
+        if match is not None and at == reach < size:  # in the blanks that a line begins with
             match, end = self._search(buf, match.start(), size, far), size
             at = match.end() if match is not None else size
-        if match is None:
+        if match is None or match.start() >= end < size:
             newline = buf.rfind("\n", begin, end)
             self._searched = base + (newline if newline >= 0 else end)
             return size
@@ -117,7 +118,7 @@ class Lead:
         """The next place; behind `far`, where what is still to come may tell, by the pattern that finds all."""
         if self._pattern is self._last or far <= start:
             return self._last.search(buf, start, end)
-        found = self._pattern.search(buf, start, end + MARGIN)  # no mark is cut where we look no further for now
+        found = self._pattern.search(buf, start, end)
         if far >= end or (found is not None and found.end() < far):
             return found
         return self._last.search(buf, max(start, buf.rfind("\n", start, far)), end)
