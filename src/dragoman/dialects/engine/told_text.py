@@ -12,7 +12,7 @@ from itertools import groupby
 from ...events import Event, IssueReported, ReasoningDelta, TextDelta
 from ...types import Issue, IssueKind
 from ..judge import hints
-from ..judge.quotation import Context
+from ..judge.quotation import LINE_BLANKS, Context
 from .crowd import Crowd
 from .pending import Awaits, Pending
 from .visible import MOST_VISIBLE, VisibleText
@@ -75,7 +75,7 @@ class ToldText:
     def _shown(self, text: str, *, call: bool = False) -> None:
         self._keep(text)
         (self.context.add_call if call else self.context.add)(text)
-        self._fresh = self._fresh and text.isspace()
+        self._fresh = self._fresh and text.isspace() and not text.rpartition("\n")[2].strip(LINE_BLANKS)
         if self._since_left is not None:
             self._since_left += text
             if len(self._since_left) > hints.REACH:
@@ -118,7 +118,7 @@ class ToldText:
         if self.queue:
             return self._queued_line_start()
         if self.reasoning:
-            return not self._reasoning_tail.rpartition("\n")[2].strip()
+            return not self._reasoning_tail.rpartition("\n")[2].strip(LINE_BLANKS)
         return self._fresh or self.context.line_blank
 
     def _queued_line_start(self) -> bool:
@@ -128,7 +128,7 @@ class ToldText:
                 return True
             if isinstance(item, TextDelta | ReasoningDelta):
                 cut = item.text.rfind("\n")
-                if item.text[cut + 1 :].strip():
+                if item.text[cut + 1 :].strip(LINE_BLANKS):
                     return False
                 if cut >= 0:
                     return True
@@ -235,5 +235,5 @@ def joined(events: list[Event]) -> list[Event]:
 
 
 def _is_blank(text: str) -> bool:
-    """White space, and the signs without width that editors put before a text."""
-    return not text.strip().strip("\ufeff\u200b\u2060")
+    """Blanks, and the signs without width that editors put before a text."""
+    return not text.strip(LINE_BLANKS + "\ufeff\u200b\u2060")

@@ -60,6 +60,9 @@ STEPS = {"{": 1, "[": 1, "}": -1, "]": -1}
 PLAIN = frozenset("{}()0123456789")
 """Signs that a line may begin with, beside letters, and that quote nothing."""
 ANSWER_STRING = late(r'(?:[^"\\\n]++|\\.|\\\Z|\n(?![ \t\r]*\n))*+', re.DOTALL)
+LINE_BLANKS = " \t\r"
+"""What may stand before the first sign of a line; any other white space is a sign of its own."""
+
 
 
 class Context:
@@ -158,7 +161,7 @@ class Context:
         for piece in reversed(self._new):
             cut = piece.rfind("\n")
             rest = piece[cut + 1 :]
-            if rest and not rest.isspace():
+            if rest.strip(LINE_BLANKS):
                 return False
             if cut >= 0:
                 return True
