@@ -64,6 +64,25 @@ def test_a_call_behind_words_is_the_same_in_any_pieces(row: Dialect) -> None:
                 assert fold(events(pieces, **options), text) == whole, (text, size, asked)
 
 
+@pytest.mark.parametrize("blank", ["\u2028", "\u3000", "\x0b", "\x85", "\u00a0", "\t", "\r"])
+def test_white_space_of_any_kind_before_a_call_is_the_same_in_any_pieces(blank: str) -> None:
+    for call in ('look(at="x")', '{"name": "look", "arguments": {"at": "x"}}', "Action: look\nAction Input: {}", "`look()`"):
+        for text in (blank + call, f"Hi.\n{blank}{call}\n", f"\n{blank}{call}\nx"):
+            whole = fold(events([text], tools=[LOOK]), text)
+            assert parse(text, tools=[LOOK]) == whole
+            assert fold(events(list(text), tools=[LOOK]), text) == whole, text
+
+
+@pytest.mark.parametrize("unit", ["[x\n", "[1] y\n", "{x\n", "return x\n", "`x`\n"])
+@pytest.mark.parametrize("fence", ["", "```\n", "> ```\n"])
+def test_a_call_behind_many_marks_in_vain_is_told_of_in_any_pieces(fence: str, unit: str) -> None:
+    text = f"{fence}{unit * 150}\n{render([ToolCall(id='c', name='look', arguments={'at': 'x'})], 'hermes')}"
+    whole = fold(events([text], tools=[LOOK]), text)
+    for size in (1, 64):
+        pieces = [text[at : at + size] for at in range(0, len(text), size)]
+        assert fold(events(pieces, tools=[LOOK]), text) == whole, size
+
+
 @pytest.mark.parametrize("text", TEXTS)
 def test_every_prefix_of_a_text_ends_with_strict_json(text: str) -> None:
     for end in range(len(text)):

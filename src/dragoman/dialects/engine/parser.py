@@ -264,10 +264,10 @@ class Parser:
                 yield from self._rest()
                 return
 
-    def _is_passed(self, marker: str) -> bool:
+    def _is_passed(self) -> bool:
         """Does nothing count any more in the fence, or on the quoted line, where this stands, while nothing waits?"""
         teller = self._teller
-        if len(marker) > 1 and not (teller.reasoning or teller.queue):
+        if not (teller.reasoning or teller.queue):
             teller.context.standing()
         context = teller.context
         full = self._fenced.is_full(context.fenced or context.quoted_line, self._trial.noted_to)
@@ -275,7 +275,7 @@ class Parser:
 
     def _as_text(self, marker: str) -> Need[int]:
         """Tell the marker as text, and pass over what need not be looked at behind it; the number of its quotation."""
-        passed = marker[0] not in FENCE_SIGNS and self._is_passed(marker)  # a fence may be the end of this one
+        passed = marker[0] not in FENCE_SIGNS and self._is_passed()  # a fence may be the end of this one
         line = passed and self._teller.context.quoted_line
         quotation = self._say_marker(marker)
         if line:
