@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterator, Mapping
 
-from dragoman.dialects.engine.markers import FABRICATED, FOREIGN_TURN, QUIET, STRAY, THINK
+from dragoman.dialects.engine.common_marks import FABRICATED, FOREIGN_TURN, QUIET, STRAY, THINK
 from dragoman.dialects.rows.table import ALL
 from dragoman.dialects.spec import BraceArgs, Dialect, ElementArgs, TaggedArgs
 

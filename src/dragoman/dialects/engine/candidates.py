@@ -25,10 +25,11 @@ from ..reading.strays import Strays
 from ..reading.table import CLEAN, READERS
 from ..spec import AT_FIRST, ElementArgs, JsonCall, Place, TaggedArgs
 from .budget import TRIED, Patience
+from .common_marks import FENCE_SIGNS
 from .damage import Damage
 from .emitter import Teller
 from .lookahead import misnamed, unlike_all, untried
-from .markers import FENCE_SIGNS, Table
+from .markers import Table
 from .overlooked import NAME_KEYS
 from .pending import Awaits, Pending, box_of, written_as
 

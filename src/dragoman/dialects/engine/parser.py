@@ -28,13 +28,14 @@ from ..spec import Route
 from .beginning import beginning, may_open
 from .budget import CALLS, MARKS, OPENERS, Patience
 from .candidates import Trial
+from .common_marks import FENCE_SIGNS, FENCES, NOISE
 from .emitter import Judged, Teller
 from .fenced_marks import FencedMarks, end_line
 from .fences import Fences
 from .lanes import MOST, NO_LANE, Lane, Lanes
 from .listening import Dialects, Tools, listening
 from .mark_starts import FENCE
-from .markers import FENCE_SIGNS, FENCES, NOISE, addressed_table, bare_table, closing, reasoning_table
+from .markers import addressed_table, bare_table, closing, reasoning_table
 from .no_text import no_text
 from .overlooked import NAME_KEYS
 from .parsed import fold

@@ -13,7 +13,7 @@ from enum import StrEnum
 
 from ...events import Event, ReasoningDelta, Reclassified, TextDelta
 from ...types import Edit
-from ..engine.markers import THINK
+from ..engine.common_marks import THINK
 from .findings import Finding
 
 WINDOW = 4096

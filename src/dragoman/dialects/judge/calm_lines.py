@@ -14,7 +14,7 @@ from .flat_lines import flat
 
 ENTITIES = "quot|laquo|raquo|ldquo|rdquo|bdquo"
 NO_BRACKET = rf"<(?!<[-~]?['\"]?\w)(?:(?![/!{FIRST_LETTERS}])|(?=[^\W\d_qQ]>))"
-"""A sign that may begin an element, and is followed by what none begins with, or by a name of one letter that is none."""
+"""A sign that may begin an element, and is followed by what none begins with, or by a name of one letter."""
 NO_TAG = rf"<(?!<[-~]?['\"]?\w)(?:(?![/!{FIRST_LETTERS}])|(?!!--|!\[CDATA\[|/?(?:{ELEMENTS})\b))"
 OPENS = r"(?<=[\s(\[{:,=—–-])"
 """What stands before a quotation mark that opens."""

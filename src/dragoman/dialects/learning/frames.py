@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from ..engine.markers import QUIET, THINK
+from ..engine.common_marks import QUIET, THINK
 from ..spec import Dialect, span
 from .marks import first, is_marker, prefix
 from .samples import ONE, body

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ...types import ToolCall
-from ..engine.markers import THINK
+from ..engine.common_marks import THINK
 from ..engine.parse import parse
 from ..engine.parsed import Parsed
 from ..reading.table import READERS

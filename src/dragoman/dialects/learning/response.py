@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import Any
 
 from ...types import ToolCall
-from ..engine.markers import FABRICATED, FOREIGN_TURN, QUIET
+from ..engine.common_marks import FABRICATED, FOREIGN_TURN, QUIET
 from ..spec import Dialect, Span, TaggedArgs, Typing
 from .marks import is_marker
 from .patterns import Filler
