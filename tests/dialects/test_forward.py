@@ -25,13 +25,13 @@ def heard() -> Listening:
     return listening(declared([TOOL]), "auto", "", (), (), strict=False, doubt="ask", native=False)
 
 
-def test_a_few_signs_of_each_mark_find_what_more_of_them_find() -> None:
+def test_what_finds_marks_in_an_ended_text_finds_what_finds_them_in_any() -> None:
     names, table = heard().names, heard().table
-    soon, surely, found = Forward(table), Forward(table), 0
+    ended, surely, found = Forward(table), Forward(table), 0
     surely.__dict__["_lead"] = (Anchored(table.lead.search, reach=1),)
     for text in (*SIGNS, *(v["text"] for name in DIALECTS for v in vectors(name))):
         start, end = len(text) // 7, min(len(text), LONG)
-        first = soon._first(text, start, end, names)
+        first = ended._first(text, start, end, names)
         assert surely._first(text, start, end, names) == first, text
         found += first < end
     assert found > len(SIGNS)

@@ -14,10 +14,10 @@ from functools import cached_property
 from ...late import late
 from ..judge.declared import Declared
 from ..judge.line_marks import LINE_MARKS, LINE_SIGNS, PARTIES
-from ..reading.named import begins_word, forms_at, leads
+from ..reading.named import begins_word, forms_at
 from .budget import OPENERS
 from .lookahead import untried
-from .mark_starts import FENCE, LETTER, LINE_BEGINS, ended, line_that_may_matter, starts
+from .mark_starts import FENCE, LINE_BEGINS, ended, line_that_may_matter
 from .markers import Table
 from .search import LONG, Anchored, word_before
 
@@ -28,8 +28,6 @@ EVERY_SIGN = 100
 """The same of marks of one sign amid lines: the parser looks at a few more of them."""
 VAIN = OPENERS // 2
 """So many lines may begin with a mark of more than one sign, of which the parser hears some only (`budget.py`)."""
-SIGNS, LETTERS = 2, 4
-"""So much of each mark is looked for in a short text, where a longer pattern would take longer to make than to use."""
 FIRST = 300
 """So much tells of the first line's beginning: no name is longer."""
 BLANKS = r"[ \t\r]*+"
@@ -59,12 +57,8 @@ class Forward:
 
     @cached_property
     def _lead(self) -> tuple[Anchored, ...]:
-        """The one search for all marks that count amid a line: soon made, of a few signs of each."""
-        table = self._table
-        inside = table.every() - table.line
-        words = frozenset(mark for mark in inside if LETTER.match(mark))
-        begun = *starts(inside - words, SIGNS), *starts(words, LETTERS), *leads(tuple(table.inline), line=False)
-        return (Anchored(re.compile(ended("|".join(begun)) or r"(?!)").search, reach=1),)
+        """The one search for all marks that count amid a line."""
+        return (Anchored(re.compile(ended(self._table.lead.pattern)).search, reach=1),)
 
     def to(self, text: str, start: int, names: Declared) -> int:
         """From the line's beginning `start` on, the beginning of the line before which nothing counts; -1 for none.
