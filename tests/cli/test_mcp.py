@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import http.client
 import json
 import signal
 import socket
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 from mcp import Client
@@ -44,23 +48,41 @@ def test_the_tools_of_servers_are_listed_for_programs(run: Run, config: Path) ->
     assert (echo["server"], echo["read_only"], echo["approval"]) == ("lab", True, "policy")
 
 
-def test_tools_are_served_over_http_until_interrupted() -> None:
-    command = [sys.executable, "-m", "dragoman", "mcp", "serve", "tests.support.mcp_workbench:TOOLS", "--http", "127.0.0.1:0"]
+@contextmanager
+def _serving() -> Iterator[tuple[subprocess.Popen[str], str]]:
+    serve = ["mcp", "serve", "tests.support.mcp_workbench:TOOLS", "--http", "127.0.0.1:0"]
+    command = [sys.executable, "-m", "dragoman", *serve]
     with subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True, encoding="utf-8") as process:
         try:
             assert process.stderr is not None
-            url = process.stderr.readline().rpartition("listening on ")[2].split()[0]
-
-            async def main() -> str:
-                async with Client(url) as client:
-                    [block] = (await client.call_tool("add", {"a": 2, "b": 3})).content
-                    return block.text if block.type == "text" else ""
-
-            assert asyncio.run(main()) == "5"
-            process.send_signal(signal.SIGINT)
-            assert process.wait(LONG) in (0, 130, -signal.SIGINT)
+            yield process, process.stderr.readline().rpartition("listening on ")[2].split()[0]
         finally:
             process.kill()
+
+
+def test_tools_are_served_over_http_until_interrupted() -> None:
+    with _serving() as (process, url):
+
+        async def main() -> str:
+            async with Client(url) as client:
+                [block] = (await client.call_tool("add", {"a": 2, "b": 3})).content
+                return block.text if block.type == "text" else ""
+
+        assert asyncio.run(main()) == "5"
+        process.send_signal(signal.SIGINT)
+        assert process.wait(LONG) in (0, 130, -signal.SIGINT)
+
+
+def test_a_host_may_offer_another_protocol_as_java_does() -> None:
+    offer = {"connection": "Upgrade, HTTP2-Settings", "upgrade": "h2c", "http2-settings": "AAMAAABkAAQAAP__"}
+    headers = {**offer, "content-type": "application/json", "accept": "application/json, text/event-stream"}
+    who = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "a", "version": "1"}}
+    body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": who})
+    with _serving() as (_, url):
+        client = http.client.HTTPConnection(urlsplit(url).netloc, timeout=LONG)
+        client.request("POST", "/mcp", body, headers)
+        assert client.getresponse().status == 200
+        client.close()
 
 
 WRONG = [

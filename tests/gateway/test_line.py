@@ -30,11 +30,14 @@ def _connection(served: Any) -> tuple[Any, Wire]:
     return connection, wire
 
 
-def _request() -> bytes:
+OFFER = "connection: upgrade\r\nupgrade: h2c\r\n"
+
+
+def _request(more: str = "") -> bytes:
     path, body = asking("openai_chat", stream=True)
     data = json.dumps(body).encode()
-    head = f"POST {path} HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\ncontent-length: {len(data)}\r\n\r\n"
-    return head.encode() + data
+    head = f"POST {path} HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\ncontent-length: {len(data)}\r\n"
+    return f"{head}{more}\r\n".encode() + data
 
 
 @pytest.mark.parametrize("behind", [0, 1], ids=["alone", "another waits behind it"])
@@ -57,11 +60,12 @@ def test_a_client_that_hangs_up_is_served_no_more(behind: int) -> None:
     asyncio.run(go())
 
 
+@pytest.mark.parametrize("more", ["", OFFER], ids=["plain", "offering another protocol"])
 @pytest.mark.parametrize("behind", [0, 1], ids=["alone", "another waits behind it"])
-def test_the_head_of_what_is_served_for_long_is_let_go_of(behind: int) -> None:
+def test_the_head_of_what_is_served_for_long_is_let_go_of(behind: int, more: str) -> None:
     async def go() -> list[Any]:
         connection, _ = _connection(slow_app(Slow()))
-        connection.data_received(_request() * (1 + behind))
+        connection.data_received(_request(more) * (1 + behind))
         async with asyncio.timeout(10):
             while connection._gone is None:
                 await asyncio.sleep(0.01)

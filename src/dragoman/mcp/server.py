@@ -14,7 +14,7 @@ import re
 import socket
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, Literal
 
 import mcp_types as types
 import uvicorn
@@ -40,6 +40,8 @@ PATH = "/mcp"
 """The path of the HTTP endpoint, as in the SDK's own servers."""
 NAME = re.compile(r"[A-Za-z0-9._-]{1,128}")
 """Source: https://modelcontextprotocol.io/specification/2025-11-25/server/tools#tool-names"""
+READS_ON: Literal["h11"] = "h11"
+"""uvicorn's other parser drops the body of a request that offers another protocol, as Java's `HttpClient` does."""
 
 
 def server(tools: ToolSet, *, name: str = "dragoman", instructions: str = "") -> Server[Any]:
@@ -75,7 +77,8 @@ def serve(tools: ToolSet, http: socket.socket | None = None, **options: Any) -> 
         asyncio.run(serve_stdio(tools, **options))
         return
     app = http_app(tools, host=http.getsockname()[0], **options)
-    uvicorn.Server(uvicorn.Config(app, log_level="warning", access_log=False, ws="none")).run([http])
+    config = uvicorn.Config(app, log_level="warning", access_log=False, ws="none", http=READS_ON)
+    uvicorn.Server(config).run([http])
 
 
 class _Served:

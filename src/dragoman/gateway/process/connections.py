@@ -3,13 +3,16 @@
 Knows uvicorn's protocol by its contract (`cycle` is the request whose head came last); nothing of requests.
 Where the process has too many connections, idle ones give way (`overload.py`).
 Contract: a head that is not complete after `HEAD_SECONDS`, counted from its first bytes (for the first one from the
-connection's beginning), or after `MOST_HEAD` bytes, ends its connection; what is being answered goes on.
+connection's beginning), or after `MOST_HEAD` bytes, ends its connection; what is being answered goes on.  An offer to
+speak another protocol that is not spoken here is ignored: the request is served as though it had not been made.
 """
 
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
@@ -17,6 +20,11 @@ from uvicorn.protocols.http.auto import AutoHTTPProtocol
 from .flow import small
 from .line import LINE, Signal
 from .overload import BUSY, ROOM
+
+try:
+    from httptools import HttpParserUpgrade as _Stopped
+except ImportError:  # then the parser is h11's, which reads on by itself
+    _Stopped = ()  # type: ignore[assignment, misc]
 
 HEAD_SECONDS = 30.0
 FRESH = 1.0
@@ -93,16 +101,17 @@ class JoinedWrites:
 class Connection(_Base):  # type: ignore[misc]
     """One connection, as uvicorn makes it: with few attributes beside its own, of more Python makes a large dict."""
 
-    __slots__ = ("_gone", "_head", "_late", "_lost", "_made")
+    __slots__ = ("_gone", "_head", "_late", "_lost", "_made", "_stopped")
     _gone: Callable[[], object] | None
     _lost: bool
     _late: asyncio.TimerHandle | None
     _head: int
     _made: float
+    _stopped: int  # how many of the bytes at hand the parser has read before it stopped at an offer; else 0
 
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **named)
-        self._late, self._head, self._made = None, 0, 0.0
+        self._late, self._head, self._made, self._stopped = None, 0, 0.0, 0
         self._gone, self._lost = None, False
         self.pipeline = Pipeline()  # type: ignore[misc]  # it has a dict, too
 
@@ -172,6 +181,8 @@ class Connection(_Base):  # type: ignore[misc]
 
     def on_headers_complete(self) -> None:
         """The head is complete: its request is about to be served, unless others come first."""
+        if self._stopped:  # it is told again, and served already
+            return
         before = self.cycle
         super().on_headers_complete()
         if self.cycle is not before:
@@ -181,10 +192,41 @@ class Connection(_Base):  # type: ignore[misc]
         """Bytes have come."""
         before = self.cycle
         super().data_received(data)
+        if self._stopped:
+            self._read_on(memoryview(data))
         if self.cycle is before and (before is None or before.response_complete):
             self._wait(len(data), counted=before is None or not before.more_body)
         elif self._head or self._late is not None:
             self._forget()
+
+    def _unsupported_upgrade_warning(self) -> None:
+        """uvicorn's own: it has dropped what came behind a head that offers another protocol, as it speaks none.
+
+        Java's `HttpClient` offers HTTP/2 with the first request of every connection, so nobody is warned either.
+        """
+        stopped = sys.exc_info()[1]
+        if isinstance(stopped, _Stopped) and self.scope["method"] != "CONNECT":
+            (self._stopped,) = stopped.args
+
+    def _read_on(self, data: memoryview) -> None:
+        """What came behind such a head is the body of its request, and whatever the client sent after that."""
+        while self._stopped and not self.transport.is_closing():
+            data = data[self._stopped :]
+            self._tell_again()
+            if not self.transport.is_closing():  # else there is something wrong with how the body is framed
+                super().data_received(data)
+
+    def _tell_again(self) -> None:
+        """A parser that was told the same head without the offer reads the body; the old one may have ended."""
+        scope = self.cycle.scope
+        headers = scope["headers"]
+        self.parser = type(self.parser)(self)  # type: ignore[has-type, misc]
+        with suppress(AttributeError):  # an old httptools; as uvicorn does
+            self.parser.set_dangerous_leniencies(lenient_data_after_close=True)
+        lines = [b"%b: %b\r\n" % header for header in headers if header[0] != b"upgrade"]
+        self.cycle.more_body = True
+        super().data_received(b"POST / HTTP/%b\r\n%b\r\n" % (scope["http_version"].encode(), b"".join(lines)))
+        self.scope, self.headers, self._stopped = scope, headers, 0  # type: ignore[misc]
 
     def is_idle(self) -> bool:
         """Does nobody wait for an answer here, and nobody write a question?  Who has just come is about to."""
