@@ -22,6 +22,7 @@ from bench.table import PAGE
 ROOT = Path(__file__).resolve().parents[1]
 PROGRAMS = {
     "parse_stream": ("bench/parse_stream.py",),
+    "parse_stream_unseen": ("bench/parse_stream.py", "--unseen"),
     "codecs": ("bench/codecs.py",),
     "load": ("-m", "bench.load"),
     "dialects": ("bench/dialects.py",),

@@ -61,10 +61,10 @@ def noting() -> Iterator[list[Noted]]:
         with within():
             return feed(self, text)
 
-    def take_all(self: Parser, text: str) -> Any:
+    def take_all(self: Parser, text: str, clear: tuple[int, int] = (0, 0)) -> Any:
         self.noted.text = text  # type: ignore[attr-defined]
         with within():
-            return whole(self, text)
+            return whole(self, text, clear)
 
     def end(self: Parser, finish_reason: str | None = None) -> Any:
         self.noted.finish = finish_reason or self.noted.finish  # type: ignore[attr-defined]
