@@ -32,6 +32,7 @@ _passing: Callable[..., Passing] = late_call(".passing", "Passing", __name__)
 _stops: Callable[..., Stops] = late_call(".stops", "Stops", __name__)
 """For streams, and fences: whole texts with a plain call need neither."""
 
+VALUE_ENDS = ("}", "]", ")")
 NONE: frozenset[str] = frozenset()
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,6 +69,12 @@ class Marks:
     def live(self) -> frozenset[str]:
         """Those that mean something by themselves where nothing quotes them, whatever follows."""
         return frozenset().union(self.think, self.unthink, self.finals, self.quiet, self.turns, self.fabricated)
+
+    @cached_property
+    def closers(self) -> tuple[str, ...]:
+        """What texts end with that end in a call: values, and what closes calls that nobody writes but to make one."""
+        found = {close: None for rows in self.rows.values() for row in rows if row.strong for close in row.closers}
+        return *VALUE_ENDS, *found
 
     def opens_calls(self, marker: str) -> bool:
         """Is this marker one that nobody writes but to make a call?"""

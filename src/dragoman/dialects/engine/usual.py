@@ -31,6 +31,7 @@ from .crowd import SIGNS, Crowd
 from .forward import forward
 from .listening import Listening
 from .lookahead import unlike, unlike_all, untried
+from .markers import VALUE_ENDS
 from .overlooked import overlooked
 from .parsed import Parsed
 from .visible import BLOCK
@@ -38,7 +39,6 @@ from .visible import BLOCK
 BLANKS, INDENT = re.compile(r"\s*+"), re.compile(r"[ \t\r\n]*+")
 VALUES = ("{", "[")
 """What a message begins with that is a value: in a string of it whatever stands is quoted."""
-VALUE_ENDS = ("}", "]", ")")
 LAST = 200
 """So much of a text's end tells how it ends."""
 LONGEST = 16_000
@@ -79,6 +79,8 @@ def read(text: str, heard: Listening, finish: str) -> Parsed | Clear:
     if judge.tools is None or judge.strict or judge.watches_copies or judge.habits or judge.native:
         return NOWHERE
     if not heard.names.some or finish == Stop.LENGTH or len(text) > BLOCK:
+        return NOWHERE
+    if not text[-LAST:].rstrip().endswith(heard.table.closers):
         return NOWHERE
     before = _reasoning(text, heard)
     if before is None:
