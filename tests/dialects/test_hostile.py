@@ -273,7 +273,7 @@ def test_escapes_that_are_none_amid_others_cost_few_steps(escape: str) -> None:
     assert parse(JSON_STRING + escape * 300 + '"', tools=[TOOL]) == fed(JSON_STRING + escape * 300 + '"', 7)
 
 
-@pytest.mark.parametrize("unit", ["“", '{"<a>', '">{=> "<>{', "“a” ‘b’ ", "&|a\nx<>#", "|a|b|\n", "«<b>» „[x]“ "])
+@pytest.mark.parametrize("unit", ["“", '{"<a>', '">{=> "<>{', "“a” ‘b’ ", "&|a\nx<>#", "|a|b|\n", "«<b>» „[x]“ ", "«<em>» “<div a>” "])
 def test_marks_of_quotation_that_close_on_their_line_are_passed_at_once(unit: str) -> None:
     context = Context()
     context.add("a" + unit * 20_000)

@@ -33,6 +33,7 @@ _stops: Callable[..., Stops] = late_call(".stops", "Stops", __name__)
 """For streams, and fences: whole texts with a plain call need neither."""
 
 VALUE_ENDS = ("}", "]", ")")
+"""What a call in no tags ends with, and arguments in some."""
 NONE: frozenset[str] = frozenset()
 
 @dataclass(frozen=True, kw_only=True)

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from typing import Any
 
-from ...events import Event, LooseReasoning, LooseText, ReasoningDelta, Reclassified, TextDelta
+from ...events import Event, Reclassified
 from ...late import late
 from ...lenient.source import Need, Source
 from ...types import IssueKind
@@ -145,13 +145,7 @@ class Parser:
             if found is None and told:
                 lane.held, run = "", lane.run
                 run.append(told)
-                made: Any  # loose until it is whole; as `Lane.event` makes it, without its frame
-                if lane.kind is TextDelta:
-                    made = LooseText()
-                    made.text, made.doubt, made.__class__ = told, 0, TextDelta
-                else:
-                    made = LooseReasoning()
-                    made.text, made.__class__ = told, ReasoningDelta
+                made = lane.event(told)
                 if lane.learns:
                     lane.remember(told, made)
                 if len(run) > MOST:

@@ -9,12 +9,13 @@ from __future__ import annotations
 import re
 
 from ...late import late
-from .boxes import ELEMENTS, FIRST_LETTERS, FORUM
+from .boxes import ELEMENTS, FIRST_LETTERS, FORUM, NAMES
 from .flat_lines import flat
 
 ENTITIES = "quot|laquo|raquo|ldquo|rdquo|bdquo"
-NO_BRACKET = rf"<(?!<[-~]?['\"]?\w)(?:(?![/!{FIRST_LETTERS}])|(?=[^\W\d_qQ]>))"
-"""A sign that may begin an element, and is followed by what none begins with, or by a name of one letter."""
+BEGUN = "|".join(sorted({re.match(r"[a-z]{1,3}(?!\?)", name)[0] for name in NAMES}))  # type: ignore[index]
+NO_BRACKET = rf"<(?!<[-~]?['\"]?\w)(?:(?![/!{FIRST_LETTERS}])|(?!!--|!\[CDATA\[|/?(?:{BEGUN})))"
+"""A sign that may begin an element, and is not followed by what one begins with, by three letters of each name."""
 NO_TAG = rf"<(?!<[-~]?['\"]?\w)(?:(?![/!{FIRST_LETTERS}])|(?!!--|!\[CDATA\[|/?(?:{ELEMENTS})\b))"
 OPENS = r"(?<=[\s(\[{:,=—–-])"
 """What stands before a quotation mark that opens."""
@@ -35,8 +36,8 @@ ENCLOSED = (
 def _inside(closers: str, no_tag: str = NO_BRACKET) -> str:
     """A pattern for text on one line in which none of these closes a quotation mark, and nothing else opens.
 
-    Few texts have tags in quotation marks that are not straight: their names are not asked a dozen times over, which
-    took longer to compile than all else that a first parse does.
+    In quotation marks that are not straight few letters of the names of elements are asked: all of them, a dozen times
+    over, took longer to compile than all else that a first parse does.
     """
     return "|".join((rf"[^\n`<\\&\[{closers}]++", no_tag, *NO_OTHERS))
 
