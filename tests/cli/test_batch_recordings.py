@@ -59,6 +59,7 @@ def store(empty: str) -> str:
     return recorded(empty, "One.", FENCE, "Three.", "Four.", "Five.")
 
 
+@pytest.mark.costly
 def test_rows_are_those_of_the_export_in_its_order(run: Run, store: str) -> None:
     exported = [json.loads(line) for line in run("recordings", "export", "--store", store).out.splitlines()]
     for step in (1, 2, 5, 2000):

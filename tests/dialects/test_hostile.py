@@ -235,6 +235,7 @@ FENCED = (
 
 @pytest.mark.parametrize("unit", FENCED, ids=["invoke", "function", "keys"])
 @pytest.mark.parametrize("tools", [None, [TOOL]], ids=["no tools", "tools"])
+@pytest.mark.costly
 def test_calls_that_several_rows_read_in_vain_are_not_each_read_to_the_end(unit: str, tools: list[Tool] | None) -> None:
     told = []
     for size in (20_000, 60_000):
@@ -307,6 +308,7 @@ def test_closers_of_what_a_value_nests_are_not_each_looked_at() -> None:
 
 
 @pytest.mark.parametrize("unit", ["```<|x\nfoo bar\n```\n", '{"null\n```*/<|\uff5c>ping', "\n```<|a\\\n"])
+@pytest.mark.costly
 def test_fences_that_are_text_are_passed_however_they_are_marked(unit: str) -> None:
     text = "See:\n" + unit * 5_000
     parse(text, tools=[TOOL])

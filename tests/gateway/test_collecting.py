@@ -82,6 +82,7 @@ def circles_left(tools: str) -> int:
 
 
 @pytest.mark.parametrize("tools", ["", "text"])
+@pytest.mark.costly
 def test_tools_that_never_come_again_leave_nothing_to_collect(tools: str) -> None:
     """Circles of what was forgotten filled a process that met 40,000 sets of tools with half a gigabyte.
 

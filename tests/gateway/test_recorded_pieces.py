@@ -214,6 +214,7 @@ def _grown(body: dict[str, Any], turns: int) -> dict[str, Any]:
     return {"prompt": f"{body['prompt']}" + "".join(f"turn {n}: {WORDS * 12}" for n in range(turns))}
 
 
+@pytest.mark.costly
 def test_days_go_with_their_pieces_and_a_conversation_goes_on_over_midnight(where: str) -> None:
     now = (TODAY - 5) * DAY + 100.0
     with storing(where, now=lambda: now, days=0) as recorder:

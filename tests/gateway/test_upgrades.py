@@ -120,6 +120,7 @@ def test_a_body_is_read(
 
 
 @pytest.mark.parametrize("more", [(), ("transfer-encoding: chunked",)], ids=["of a length", "in chunks"])
+@pytest.mark.costly
 def test_it_may_be_cut_anywhere(more: tuple[str, ...]) -> None:
     """And what comes behind it is another request, wherever that begins."""
     offer = OFFERS["HTTP/2, as Java offers it"]

@@ -384,6 +384,7 @@ def test_some_addresses_are_for_a_session(url: str) -> None:
 
 
 @ways
+@pytest.mark.costly
 def test_a_peer_that_speaks_now_and_then_is_not_silent(execute: Runner) -> None:
     def talk(it: Exchange) -> None:
         it.head()

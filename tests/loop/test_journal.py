@@ -734,6 +734,7 @@ TICKS = 420
 
 
 @pytest.mark.parametrize("kills", [[97, 180], [260]], ids=str)
+@pytest.mark.costly
 def test_a_killed_run_goes_on_and_each_effect_happens_once(
     runs: subprocess.Popen[str], tmp_path: Path, kills: list[int]
 ) -> None:

@@ -75,6 +75,7 @@ def both(plan: Plan, response: Response) -> tuple[tuple[Response, Response], tup
 
 
 @pytest.mark.parametrize("way", WAYS)
+@pytest.mark.costly
 def test_whole_answer_is_what_its_events_come_to(way: str) -> None:
     plan = plan_of(way)
     for seed in range(1500):
@@ -89,6 +90,7 @@ def test_whole_answer_is_what_its_events_come_to(way: str) -> None:
 
 
 @pytest.mark.parametrize("way", WAYS)
+@pytest.mark.costly
 def test_calls_beside_a_text_are_what_their_events_come_to(way: str) -> None:
     plan = plan_of(way)
     for seed in range(600):
