@@ -23,6 +23,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PROGRAMS = {
     "parse_stream": ("bench/parse_stream.py",),
     "parse_stream_unseen": ("bench/parse_stream.py", "--unseen"),
+    "stream_peers": ("bench/stream_peers.py",),
     "codecs": ("bench/codecs.py",),
     "load": ("-m", "bench.load"),
     "dialects": ("bench/dialects.py",),

@@ -9,8 +9,10 @@ from bytes and end in their own values; they use `json` where they do, as their 
 
 from __future__ import annotations
 
+import asyncio
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
+from inspect import signature
 from typing import Any
 
 from codecs_material import MOST_REPEATS, Work, payloads, request, stream, whole
@@ -147,14 +149,14 @@ def _anthropic_stream(api: str) -> Work:
 
     if api != "anthropic_messages":
         raise KeyError(api)
-    told = payloads(api, stream(api))
+    told, kept = payloads(api, stream(api)), {"json_bufs"} & signature(accumulate_event).parameters.keys()
 
     def work() -> Any:
         snapshot: Any = None
-        pieces: dict[int, Any] = {}
+        pieces: dict[str, Any] = {name: {} for name in kept}  # older ones keep the pieces with the message
         for one in told:
             event: Any = construct_type(type_=RawMessageStreamEvent, value=json.loads(one))
-            snapshot = accumulate_event(event=event, current_snapshot=snapshot, json_bufs=pieces)
+            snapshot = accumulate_event(event=event, current_snapshot=snapshot, **pieces)
         return snapshot
 
     return work
@@ -196,13 +198,51 @@ def _langchain_whole(api: str) -> Work:
     return lambda: model._create_chat_result(json.loads(data))
 
 
+def _pydantic_model(api: str) -> Any:
+    from pydantic_ai.models.openai import OpenAIChatModel
+    from pydantic_ai.providers.openai import OpenAIProvider
+
+    if api != "openai_chat":
+        raise KeyError(api)
+    return OpenAIChatModel("m", provider=OpenAIProvider(api_key="k"))
+
+
+def _pydantic_whole(api: str) -> Work:
+    from openai._models import construct_type
+    from openai.types.chat import ChatCompletion
+
+    model, data = _pydantic_model(api), whole(api)
+    return lambda: model._process_response(construct_type(type_=ChatCompletion, value=json.loads(data)))
+
+
+def _pydantic_stream(api: str) -> Work:
+    from openai._models import construct_type
+    from openai.types.chat import ChatCompletionChunk
+    from pydantic_ai.models import ModelRequestParameters
+
+    model, told, loop = _pydantic_model(api), payloads(api, stream(api)), asyncio.new_event_loop()
+
+    async def chunks() -> AsyncIterator[Any]:
+        for one in told:
+            yield construct_type(type_=ChatCompletionChunk, value=json.loads(one))
+
+    async def read() -> Any:
+        response = await model._process_streamed_response(chunks(), ModelRequestParameters())
+        async for _ in response:
+            pass
+        return response.get()
+
+    return lambda: loop.run_until_complete(read())
+
+
 Makers = Mapping[str, Callable[[str], Work]]
 ENCODERS: Makers = {"LiteLLM": _litellm, "LangChain": _langchain, "any-llm": _any_llm}
 WHOLES: Makers = {
     "OpenAI SDK": _openai_whole, "Anthropic SDK": _anthropic_whole, "LiteLLM": _litellm_whole,
-    "LangChain": _langchain_whole,
+    "LangChain": _langchain_whole, "Pydantic AI": _pydantic_whole,
 }  # fmt: skip
 STREAMS: Makers = {
     "OpenAI SDK": _openai_stream, "Anthropic SDK": _anthropic_stream, "LiteLLM": _litellm_stream,
     "LangChain": _langchain_stream, "any-llm": _any_llm_stream,
+    "Pydantic AI": _pydantic_stream,
 }  # fmt: skip

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -44,10 +44,19 @@ Found = list[tuple[str, Any]]
 
 def load(folder: Path, tools: Sequence[Mapping[str, Any]]) -> dict[str, Callable[[str], Any]]:
     """Dialect → a function from a text to what the detector finds in it whole; `calls_of` reads that."""
+    return {dialect: _reader(make, known) for dialect, make, known in _makers(folder, tools)}
+
+
+def streaming(folder: Path, tools: Sequence[Mapping[str, Any]]) -> dict[str, Callable[[], Callable[[str, bool], Any]]]:
+    """Dialect → what begins a stream: a function from a piece, and whether it is the last, to what was found."""
+    return {dialect: _stream(make, known) for dialect, make, known in _makers(folder, tools)}
+
+
+def _makers(folder: Path, tools: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, Callable[[], Any], list[Any]]]:
+    """Each dialect, what makes its detector, and the tools as the detectors want them."""
     _stand_in(folder)
     protocol = import_module(f"{ROOT}.entrypoints.openai.protocol")
     known = [protocol.Tool(function=protocol.Function(**tool)) for tool in tools]
-    found = {}
     for dialect, (module, name) in DETECTORS.items():
         try:
             make = getattr(import_module(f"{ROOT}.function_call.{module}"), name)
@@ -55,12 +64,19 @@ def load(folder: Path, tools: Sequence[Mapping[str, Any]]) -> dict[str, Callable
         except Exception as why:  # a peer's own trouble: told, and left out of the table
             print(f"left out: SGLang {module}: {type(why).__name__}: {why}", file=sys.stderr)
             continue
-        found[dialect] = _reader(make, known)
-    return found
+        yield dialect, make, known
 
 
 def _reader(make: Callable[[], Any], tools: Sequence[Any]) -> Callable[[str], Any]:
     return lambda text: make().detect_and_parse(text, tools)
+
+
+def _stream(make: Callable[[], Any], tools: Sequence[Any]) -> Callable[[], Callable[[str, bool], Any]]:
+    def start() -> Callable[[str, bool], Any]:
+        read = make().parse_streaming_increment
+        return lambda piece, _last: read(piece, tools)
+
+    return start
 
 
 def calls_of(peer: Callable[[str], Any], text: str) -> Found:

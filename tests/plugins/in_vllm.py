@@ -62,7 +62,7 @@ class Server:
         )  # fmt: skip
         given: dict[str, Any] = {}
         for way in (self._whole, self._streamed):
-            request = self._request(case)
+            request = self.request(case)
             try:
                 parser = kinds(tokenizer, request.tools)
                 request = parser.adjust_request(request)
@@ -73,7 +73,8 @@ class Server:
         given["request"] = {key: getattr(request, key) for key in ("skip_special_tokens", "spaces_between_special_tokens")}
         return given
 
-    def _request(self, case: dict[str, Any]) -> Any:
+    def request(self, case: dict[str, Any]) -> Any:
+        """The request that the case comes with, as vLLM's protocol has it."""
         return self.protocol.ChatCompletionRequest.model_validate({
             "model": "m",
             "messages": case.get("messages") or [{"role": "user", "content": "Do it."}],
