@@ -18,9 +18,10 @@ from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE, PROVIDERS
 from dragoman.providers.spec import Tools
 from dragoman.turn.capabilities import Capabilities, Refusals
-from dragoman.turn.machine import sound_tools, turn
+from dragoman.turn.machine import turn
 from dragoman.turn.plan import planned
 from dragoman.turn.send import _encoded
+from dragoman.turn.settled import sound_tools
 from dragoman.types import Media, Message, Reasoning, Request, Sampling, Text, Tool, ToolCall, ToolChoice, ToolResult
 
 Turns = list[Message]
