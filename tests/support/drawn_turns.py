@@ -9,9 +9,9 @@ from __future__ import annotations
 import copy
 import random
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from enum import IntEnum
-from typing import Any
+from typing import Any, TypeAlias
 
 from dragoman.codecs.shared.spec import WireFields
 from dragoman.effects import NewId, Now, Open
@@ -93,28 +93,26 @@ FINDINGS = (
 )  # fmt: skip
 
 
-@dataclass
-class Learnt:
-    """What was learnt of models: as functions of what was asked, so that it can be learnt anew."""
+Lesson: TypeAlias = tuple[str, str, str, Any]
+"""What was learnt: its kind, the name of the route and of the model that it was learnt of, and what."""
 
-    refused: list[tuple[str, str, Refusals]] = field(default_factory=list)
-    habits: list[tuple[str, str, str]] = field(default_factory=list)
-    support: list[tuple[str, str, Finding]] = field(default_factory=list)
-    reasoning: list[tuple[list[Message], Message]] = field(default_factory=list)
 
-    def capabilities(self) -> Capabilities:
-        """One that has learnt all this."""
-        made = Capabilities()
-        for name, model, refusal in self.refused:
-            made.note(ROUTES[name], model, refusal)
-        for name, model, habit in self.habits:
-            made.confirm(ROUTES[name], model, [habit])
-        for name, model, finding in self.support:
-            made.support.note(ROUTES[name].root(), model, finding)
-        for asked, answer in self.reasoning:
-            for _ in made.reasoning.remember(asked, answer):
-                pass
-        return made
+def taught(lessons: Sequence[Lesson], learned: Capabilities) -> Capabilities:
+    """`learned`, which has learnt all this."""
+    for kind, name, model, what in lessons:
+        route = ROUTES[name]
+        match kind:
+            case "refused":
+                learned.note(route, model, what)
+            case "habit":
+                learned.confirm(route, model, [what])
+            case "support":
+                learned.support.note(route.root(), model, what)
+            case _:
+                asked, answer = what
+                for _ in learned.reasoning.remember(asked, answer):
+                    pass
+    return learned
 
 
 class Talk:
@@ -250,7 +248,7 @@ class Talk:
 
     def choice(self) -> None:
         choices = [None, ToolChoice("auto"), ToolChoice("required"), ToolChoice("none"), ToolChoice("named", "look"),
-                   ToolChoice("auto", "", ("look",))]  # fmt: skip
+                   ToolChoice("auto", "", ("look",)), ToolChoice("auto", "", ["look"])]  # type: ignore[arg-type]  # fmt: skip
         self.options = replace(self.options, tool_choice=self.draw.choice(choices))
 
     def sampling(self) -> None:
@@ -308,7 +306,7 @@ class Drawn:
         self.draw = draw = random.Random(seed)
         self.talks = [Talk(draw)]
         self.routes = draw.sample([*ROUTES], draw.choice([1, 1, 1, 2]))
-        self.learnt = Learnt()
+        self.lessons: list[Lesson] = []
 
     def step(self) -> tuple[Request, str]:
         """What is asked next, and on which route."""
@@ -324,27 +322,20 @@ class Drawn:
         """Something is learnt of the model."""
         draw, model = self.draw, ROUTES[name].model or talk.options.model
         refusals = [Refusals(tools=True), Refusals(demands=frozenset({"required"})), Refusals(constraint=True)]
-        match draw.randrange(4):
-            case 0:
-                self.learnt.refused.append((name, model, draw.choice(refusals)))
-            case 1:
-                self.learnt.habits.append((name, model, draw.choice(["tagged", "fence"])))
-            case 2:
-                self.learnt.support.append((name, model, draw.choice(FINDINGS)))
-            case _:
-                for at, one in enumerate(talk.said):
-                    if one.calls and not any(type(part) is Reasoning for part in one.parts):
-                        kept = Message("assistant", [Reasoning("Hm.", metadata={"signature": "z"}), *one.parts])
-                        self.learnt.reasoning.append((talk.said[:at], kept))
-                        break
+        called = [at for at, one in enumerate(talk.said) if one.calls]
+        lessons: list[tuple[str, Any]] = [
+            ("refused", draw.choice(refusals)), ("habit", draw.choice(["tagged", "fence"])), ("support", draw.choice(FINDINGS)),
+        ]  # fmt: skip
+        if called:
+            thought, at = Reasoning("Hm.", metadata={"signature": "z"}), draw.choice(called)
+            lessons.append(("reasoning", (talk.said[:at], Message("assistant", [thought, *talk.said[at].parts]))))
+        kind, what = draw.choice(lessons)
+        self.lessons.append((kind, name, model, what))
 
 
 def sent(request: Request, route: Route, learned: Capabilities) -> Any:
     """What goes out: address, headers and body; the error where nothing does."""
-    machine: Any = turn(request, route, learned)
-    if not request.stream:
-        first = straight(request, route, learned, lambda: None)
-        machine = first
+    machine: Any = turn(request, route, learned) if request.stream else straight(request, route, learned, lambda: None)
     reply: Any = None
     try:
         while True:

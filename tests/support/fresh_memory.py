@@ -17,7 +17,7 @@ from typing import Any, BinaryIO
 
 from dragoman.turn.capabilities import Capabilities
 from dragoman.types import EMPTY_OBJECT_SCHEMA, NOTHING, Message, Request, Tool
-from tests.support.drawn_turns import ROUTES, Learnt, sent
+from tests.support.drawn_turns import ROUTES, Lesson, sent, taught
 
 SINGLE = {"nothing": NOTHING, "empty": EMPTY_OBJECT_SCHEMA}
 """Values that are known by what they are, not by what they say."""
@@ -90,7 +90,7 @@ def serve() -> None:
         if child := os.fork():
             os.waitpid(child, 0)
             continue
-        asked: tuple[Request, str, Learnt] = _Unpickler(io.BytesIO(data)).load()
-        request, name, learnt = asked
-        _put(sys.stdout.buffer, pickle.dumps(sent(request, ROUTES[name], learnt.capabilities())))
+        asked: tuple[Request, str, list[Lesson]] = _Unpickler(io.BytesIO(data)).load()
+        request, name, lessons = asked
+        _put(sys.stdout.buffer, pickle.dumps(sent(request, ROUTES[name], taught(lessons, Capabilities()))))
         os._exit(0)

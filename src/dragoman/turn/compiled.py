@@ -115,10 +115,7 @@ def compiled(
     """`planned`, compiled where it can be; `keep` is given what that was made by."""
     key = None if nonce else _key(request, route, text, refused, habits)
     shelf: Shelf[Compiled | Never] | None = None if key is None else shelf_of(request.tools, Compiled)
-    try:
-        known = shelf.get(key) if shelf is not None else None
-    except TypeError:  # a caller's own list where a tuple belongs
-        known = shelf = None
+    known = shelf.get(key) if shelf is not None else None
     if isinstance(known, Compiled) and (plan := known.planned(request)) is not None:
         if keep is not None:
             keep(known)
@@ -189,9 +186,11 @@ def _key(
 def options_of(request: Request, route: Route, model: str) -> Hashable:
     """Equal for requests to `model` that are written alike but for what is said and for their tools; None for one whose
     plan depends on what is said."""
-    sampling = request.sampling
+    sampling, choice = request.sampling, request.tool_choice
     if request.output_schema is not None or sampling.effort is not None or sampling.thinking_budget is not None:
         return None
+    if choice is not None and type(choice.allowed) is not tuple:
+        return None  # a caller's own list, which may change
     extra = request.extra and _written(request.extra)
     if extra is None:
         return None
@@ -199,7 +198,7 @@ def options_of(request: Request, route: Route, model: str) -> Hashable:
         options = marshal.dumps((_of_sampling(sampling), request.parallel, request.stream), _FORM)
     except ValueError:
         return None
-    return id(route), model, request.tool_choice, options, extra or ""
+    return id(route), model, choice, options, extra or ""
 
 
 _of_sampling = attrgetter(*(field.name for field in fields(Sampling)))

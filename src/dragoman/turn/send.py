@@ -22,6 +22,7 @@ from ..errors import ProviderError
 from ..jsontext import to_bytes
 from ..providers.authorize import Tokens, admit, signals
 from ..providers.route import Route
+from ..records import maker
 from ..redaction import redact
 from ..types import Message
 from .plan import Plan, function_name
@@ -47,7 +48,7 @@ def send(plan: Plan, ids: Ids, tokens: Tokens) -> Machine[AnswerSource]:
     codec, url, headers = plan.once(_addressed)
     if route.provider.signals:
         headers = {**headers, **signals(plan.asked, route)}
-    asked = Open(url=url, headers=headers, body=_encoded(plan), timeouts=route.timeouts)
+    asked = maker(Open)(url=url, headers=headers, body=_encoded(plan), timeouts=route.timeouts)
     opened: Opened = yield (yield from admit(asked, route, tokens))
     if not 200 <= opened.status < 300:
         raise (yield from _refusal(opened, codec, route))

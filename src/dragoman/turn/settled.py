@@ -1,7 +1,7 @@
 """What is settled of a turn before anything is said in it: its tools, what is known of the model, and its plan.
 
-Of all that a turn decides before it asks, only what hangs on the conversation is new each time.  Knows requests, routes,
-what was learnt of models, and compiled plans; nothing of what is said.
+Of all that a turn decides before it asks, only what hangs on the conversation is new each time.  Knows requests,
+routes, what was learnt of models, and compiled plans; nothing of what is said.
 Contract: the same as without.  What is found again was made for tools, options and a route that are written alike, when
 no more had been learnt; it is held by its tools, and goes with them.  Threads may share it: all but the plan is there
 from the beginning, and each plan that is put there is the same.
@@ -10,7 +10,7 @@ from the beginning, and each plan that is put there is the same.
 from __future__ import annotations
 
 import json
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 
@@ -40,13 +40,11 @@ class Settled:
 
     __slots__ = ("finding", "issues", "learnt", "model", "plan", "route", "tools")
 
-    def __init__(
-        self, request: Request, model: str, tools: Sequence[Tool], route: Route, learned: Capabilities, learnt: Hashable
-    ) -> None:
-        self.route, self.learnt, self.model = route, learnt, model
+    def __init__(self, request: Request, tools: Sequence[Tool], route: Route, learned: Capabilities) -> None:
+        self.route, self.learnt, self.model = route, learned.version(), route.model or request.model
         self.tools, unsound = _sound(tools)
         self.issues: tuple[Issue, ...] = (*route.issues, *unsound)
-        self.finding: Finding | None = watching(request.with_model(model, (), self.tools), route, learned)
+        self.finding: Finding | None = watching(request.with_model(self.model, (), self.tools), route, learned)
         self.plan: Compiled | None = None
 
     def keep(self, plan: Compiled) -> None:
@@ -62,15 +60,14 @@ def settled(request: Request, route: Route, learned: Capabilities) -> Settled:
     tools: Sequence[Tool] = request.tools
     if type(tools) is tuple and tools:
         tools = frozen(tools)
-    model, learnt = route.model or request.model, learned.version()
-    key = None if learnt is None else options_of(request, route, model)
+    learnt = learned.version()
+    key = None if learnt is None else options_of(request, route, route.model or request.model)
     shelf: Shelf[Settled] | None = None if key is None else shelf_of(tools, Settled)
-    if shelf is None:
-        return Settled(request, model, tools, route, learned, learnt)
-    found = shelf.get(key)
+    found = None if shelf is None else shelf.get(key)
     if found is None or found.learnt != learnt:
-        found = Settled(request, model, tools, route, learned, learnt)
-        shelf.put(key, found)
+        found = Settled(request, tools, route, learned)
+        if shelf is not None:
+            shelf.put(key, found)
     return found
 
 
