@@ -77,11 +77,11 @@ def begin(request: Request, route: Route, learned: Capabilities) -> Machine[Firs
     asked = known_again(request.messages)
     filled = asked if learned.reasoning.is_empty() else (yield from learned.reasoning.refill(asked, learned.owner))
     known = settled(request, route, learned)
-    messages, issues = filled, known.issues
-    if type(filled) is not Grown or as_plain(filled) is None:
-        repaired = repair(filled)
-        messages, issues = repaired.messages, (*issues, *repaired.issues)
-    return First(asked, request.with_model(known.model, messages, known.tools), issues, known)
+    if type(filled) is Grown and as_plain(filled) is not None:  # `repair` would change nothing
+        return First(asked, request.with_model(known.model, filled, known.tools), known.issues, known)
+    repaired = repair(filled)
+    request = request.with_model(known.model, repaired.messages, known.tools)
+    return First(asked, request, (*known.issues, *repaired.issues), known)
 
 
 class _Noticing:
