@@ -61,7 +61,7 @@ NAMED = (
 
 
 def _routes() -> dict[str, Route]:
-    made = {}
+    made: dict[str, Route] = {}
     for api in APIS:
         there = Route(provider=COMPATIBLE[api], base_url="http://model.test", key="k")
         ways: dict[str, dict[str, Any]] = {
