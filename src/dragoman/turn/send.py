@@ -125,10 +125,10 @@ def _turns(messages: Sequence[Message], start: int, known: _Turns | None, writer
     found = as_plain(messages)
     if found is None or (writer.filled and not found.filled):
         return None
-    if known is None or start <= known[0]:
+    beside, written = known or (start, None)
+    if start <= beside:
         beside = writer.beside(messages)
         return beside, writer.more(None, messages[beside:], beside, single=found.single)
-    beside, written = known
     return beside, writer.more(written, messages[start:], start, single=found.single)
 
 
