@@ -37,7 +37,12 @@ _FORM = 2  # of marshal: the last one whose bytes depend on nothing but the valu
 
 
 class Recent(Generic[K, T]):
-    """Values by key, up to `limit` in sum of their sizes; the least recently used go first."""
+    """Values by key, up to `limit` in sum of their sizes; the least recently used go first.
+
+    version  another with all that is put; None as long as nothing was
+    """
+
+    version: object = None
 
     def __init__(self, limit: int) -> None:
         self._limit, self._size = limit, 0
@@ -67,6 +72,7 @@ class Recent(Generic[K, T]):
                 self._size -= self._values.popitem(last=False)[1][1]
         if not self._values:
             self._size = 0  # what two threads counted at once heals here
+        self.version = object()  # when all is in its place
 
 
 # ── values that several processes share ──────────────────────────────────────
@@ -199,8 +205,9 @@ def per_object(make: Callable[[S], T]) -> Callable[[S], T]:
     return remembering
 
 
-WORDS = frozenset({str, int, bool, type(None), frozenset, ToolChoice})
-"""Kinds of small values, which are compared by value."""
+WORDS = frozenset({str, int, type(None), frozenset, ToolChoice})
+"""Kinds of small values, which are compared by value; True and False by their identity, for 1 and 0 are equal to them
+and are not told alike."""
 
 
 def identity(things: Things) -> tuple[Hashable, int]:
@@ -250,14 +257,16 @@ def fields(*names: str) -> Memo:
 
 
 def _tools_content(things: Things) -> tuple[Hashable, int] | None:
-    """What tools say, of those without fields of a wire; each has a name of its own.
+    """What tools say, of those without fields of a wire; each has a name of its own, and is strict or not: 0 is equal
+    to False, and is not written alike.
 
     `things` are the tools, their schemas, each object once, and the JSON of these.
     """
     tools, schemas, written = things
     places = {id(schema): at for at, schema in enumerate(schemas)}
     told = tuple([
-        (tool.name, tool.description, tool.strict, places[id(tool.parameters)]) for tool in tools if not tool.metadata
+        (tool.name, tool.description, tool.strict, places[id(tool.parameters)])
+        for tool in tools if not tool.metadata and (tool.strict is False or tool.strict is True)
     ])  # fmt: skip
     if len(told) < len(tools) or len({one[0] for one in told}) < len(told):
         return None

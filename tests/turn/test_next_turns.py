@@ -18,9 +18,10 @@ from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE, PROVIDERS
 from dragoman.providers.spec import Tools
 from dragoman.turn.capabilities import Capabilities, Refusals
-from dragoman.turn.machine import sound_tools, turn
+from dragoman.turn.machine import turn
 from dragoman.turn.plan import planned
 from dragoman.turn.send import _encoded
+from dragoman.turn.settled import sound_tools
 from dragoman.types import Media, Message, Reasoning, Request, Sampling, Text, Tool, ToolCall, ToolChoice, ToolResult
 
 Turns = list[Message]
@@ -193,3 +194,19 @@ def test_options_that_are_equal_and_are_not_written_alike_are_sent_as_they_are(o
     for number in (1, 1, 1, other, 1):
         request = Request(model="m", messages=(Message("user", "Hi"),), sampling=Sampling(temperature=number))
         assert sent(request, route, learned) == cold(request, route, learned)
+
+
+@pytest.mark.parametrize(("name", "field", "word"), [
+    ("openai_responses None", "strict", b'"strict":0'), ("openai_chat text", "parallel", b"at most one tool"),
+])  # fmt: skip
+def test_zero_is_not_known_again_as_false(name: str, field: str, word: bytes) -> None:
+    schema = {"type": "object", "properties": {"at": {"type": "string"}}}
+    written = []
+    for off in (False, False, False, 0, 0, 0):
+        tool = Tool(name="look", parameters=schema, strict=off if field == "strict" else False)  # type: ignore[arg-type]
+        parallel: Any = off if field == "parallel" else None
+        request = Request(model="m", messages=(Message("user", "Hi"),), tools=(tool,), parallel=parallel)
+        written.append(sent(request, ROUTES[name], Capabilities()))
+    first, *_, last = [word in body for body in written]
+    assert [word in body for body in written] == [first] * 3 + [last] * 3
+    assert first != last

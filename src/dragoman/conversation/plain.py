@@ -83,15 +83,17 @@ def as_plain(messages: Sequence[Message]) -> Plain | None:
                 _LATEST[0] = messages, found  # every stage of a turn asks, one behind the other
         return found
     made = messages.made.get(PLAIN)
-    if made is None:
-        base = messages.base
-        before = None if base is None else as_plain(base)
-        found = None
-        if base is None or before is not None:
-            found = looked_at(messages if base is None else messages[len(base) :], before)
-        messages.made[PLAIN] = found, ()
-    else:
+    if made is not None:
         found = made[0]
+        return found
+    base = messages.base
+    if base is None:
+        found = looked_at(messages, None)
+    else:
+        known = base.made.get(PLAIN)
+        before: Plain | None = as_plain(base) if known is None else known[0]
+        found = None if before is None else looked_at(messages[len(base) :], before)
+    messages.made[PLAIN] = found, ()
     return found
 
 

@@ -23,6 +23,7 @@ from .compiled import compiled
 from .plan import Plan
 from .response_reader import AnswerSource
 from .send import send
+from .settled import Settled
 
 NONCE_LENGTH = 8
 NEW_CALL = NewId("call_")
@@ -57,11 +58,11 @@ class Attempt:
 
 
 def attempted(
-    request: Request, route: Route, learned: Capabilities, issues: tuple[Issue, ...]
+    request: Request, route: Route, learned: Capabilities, issues: tuple[Issue, ...], known: Settled
 ) -> Machine[Attempt | None]:
     """Make one, unheard; None where there is no plan by which to ask."""
     try:
-        plan, mint = yield from planning(request, route, learned)
+        plan, mint = yield from planning(request, route, learned, known)
         attempt = Attempt(plan, mint, AnswerStream((*issues, *plan.issues), plan, mint))
     except ProviderError:
         return None
@@ -73,12 +74,15 @@ def attempted(
     return attempt
 
 
-def planning(request: Request, route: Route, learned: Capabilities) -> Machine[tuple[Plan, Mint]]:
-    """The plan of an attempt, and what mints the ids in its answer."""
+def planning(
+    request: Request, route: Route, learned: Capabilities, known: Settled | None
+) -> Machine[tuple[Plan, Mint]]:
+    """The plan of an attempt, and what mints the ids in its answer; `known` is what was settled for it."""
     base: str = yield NEW_CALL
     nonce: str = (yield NewId())[:NONCE_LENGTH] if route.nonce else ""
+    plan = known.plan.planned(request) if known is not None and known.plan is not None else None
 
-    return _planned(request, route, learned, nonce), _Minting(base)
+    return plan or _planned(request, route, learned, nonce, known), _Minting(base)
 
 
 class _Minting:
@@ -94,12 +98,14 @@ class _Minting:
         return f"{self._base}{letter}{{}}".format
 
 
-def _planned(request: Request, route: Route, learned: Capabilities, nonce: str) -> Plan:
+def _planned(request: Request, route: Route, learned: Capabilities, nonce: str, known: Settled | None) -> Plan:
     """The plan, by what was learnt about the model; tools go in text where it takes no others."""
     refused, mode = learned.refused(route, request.model), route.mode
     text = mode is Tools.TEXT or (mode is Tools.BOTH and refused.tools)
-    known = learned.confirmed(route, request.model) if request.tools else frozenset[str]()
-    return compiled(request, route, text=text, nonce=nonce if text else "", refused=refused, habits=known)
+    habits = learned.confirmed(route, request.model) if request.tools else frozenset[str]()
+    keep = None if known is None else known.keep
+    nonce = nonce if text else ""
+    return compiled(request, route, text=text, nonce=nonce, refused=refused, habits=habits, keep=keep)
 
 
 def read(

@@ -8,7 +8,7 @@ is kept apart by owner.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from copy import copy
 from dataclasses import dataclass
 from functools import reduce
@@ -16,7 +16,7 @@ from itertools import islice
 from operator import or_
 
 from ..jsontext import to_json
-from ..memo import Backing
+from ..memo import Backing, Recent
 from ..providers.authorize import Tokens
 from ..providers.route import Route
 from ..types import Tool
@@ -25,7 +25,7 @@ from .reasoning_store import ReasoningStore
 from .tool_support import ToolSupport
 
 MOST_MODELS = 4096
-"""Models of which anything is remembered; the one known longest goes first."""
+"""Models of which anything is remembered; the one that was asked about least recently goes first."""
 MOST_DEMANDS = 256
 """Demands remembered of one model: schemas are among them, which clients write."""
 MOST_SCHEMAS = 4096
@@ -78,13 +78,21 @@ class Capabilities:
         support: ToolSupport | None = None,
         refused: Backing[Refusals] | None = None,
     ) -> None:
-        self._models: dict[tuple[str, str], Refusals] = {}
+        self._models: Recent[tuple[str, str], Refusals] = Recent(MOST_MODELS)
         self._others = refused
         self.reasoning: ReasoningStore = ReasoningStore() if reasoning is None else reasoning
         self.habits: Habits = Habits() if habits is None else habits
         self.support: ToolSupport = ToolSupport() if support is None else support
         self.owner = ""
         self.tokens: Tokens = Tokens()
+        self._alone = refused is None and self.habits.behind is None and self.support.behind is None
+
+    def version(self) -> Hashable | None:
+        """Equal as long as nothing more was learnt of any model, but for what it must get back; None where other
+        processes learn too."""
+        if not self._alone:
+            return None
+        return self._models.version, self.habits.own.version, self.support.own.version, self.owner
 
     def of(self, owner: str) -> Capabilities:
         """The same, for answers to `owner`: what models must get back comes back only into conversations of his."""
@@ -104,18 +112,17 @@ class Capabilities:
 
     def refused(self, route: Route, model: str) -> Refusals:
         """The refusals of this model so far."""
-        known = self._models.get((route.root(), model), NOTHING) if self._models else NOTHING
+        known = NOTHING if self._models.version is None else self._models.get((route.root(), model)) or NOTHING
         if self._others is None:
             return known
         return reduce(or_, self._others.get(list(_parts(route, model, ALL))).values(), known)
 
     def note(self, route: Route, model: str, refused: Refusals) -> None:
         """This model has refused that too."""
-        known = self._models[route.root(), model] = self.refused(route, model) | refused
+        known = self.refused(route, model) | refused
+        self._models.put((route.root(), model), known)
         if self._others is not None:
             self._others.put(_parts(route, model, known))
-        if len(self._models) > MOST_MODELS:
-            self._models.pop(next(iter(self._models)), None)
 
 
 def _parts(route: Route, model: str, refused: Refusals) -> dict[str, Refusals]:

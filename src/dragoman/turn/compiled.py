@@ -11,10 +11,10 @@ It is held by its tools, and goes with them.
 from __future__ import annotations
 
 import marshal
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, fields
 from operator import attrgetter
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from ..codecs.shared.spec import WireFields
 from ..conversation.cache_markers import Caches, with_markers
@@ -22,16 +22,18 @@ from ..conversation.grown import Grown, by_growth, grown
 from ..conversation.history import are_in_turns, in_turns
 from ..conversation.naming import UNCHANGED
 from ..conversation.plain import Plain, as_grown, as_plain
-from ..conversation.requirements import WireRequirements
+from ..conversation.requirements import Turns, WireRequirements
 from ..memo import OBJECTS, FrozenTools, Recent
 from ..providers.families import Profile, Replay, TemplateLimit
 from ..providers.route import Route
-from ..types import JsonObject, Message, Request, Sampling, Text, ToolCall, ToolResult
+from ..types import JsonObject, Message, Request, Sampling, Text, Tool, ToolCall, ToolResult
 from .capabilities import NOTHING, Refusals
 from .plan import Plan, planned, style_of
 from .prepare import requirements_of, takes_of
 from .seals import REFUSED
 from .text_tools import PromptStyle, in_text, prompt
+
+T = TypeVar("T")
 
 MOST = 16
 """Plans that are held for one set of tools."""
@@ -78,11 +80,11 @@ class Compiled:
         if calls is None or (calls and self.callless):
             return None
         if self.style is None:
-            sent = as_grown(messages)
+            sent = messages if type(messages) is Grown else as_grown(messages)
         else:
             sent = self._from_prompt(in_text(messages, plan.asked.tools, self.style, self.told))
             found = as_plain(sent)
-        if not are_in_turns(found, needed.turns):
+        if needed.turns is not Turns.FREE and not are_in_turns(found, needed.turns):
             ordered = in_turns(sent, needed.turns)
             if ordered.issues:
                 return None
@@ -108,16 +110,15 @@ class Compiled:
 
 def compiled(
     request: Request, route: Route, *, text: bool, nonce: str = "", refused: Refusals = NOTHING,
-    habits: frozenset[str] = frozenset(),
+    habits: frozenset[str] = frozenset(), keep: Callable[[Compiled], object] | None = None,
 ) -> Plan:
-    """`planned`, compiled where it can be."""
+    """`planned`, compiled where it can be; `keep` is given what that was made by."""
     key = None if nonce else _key(request, route, text, refused, habits)
-    shelf = None if key is None else _shelf_of(request)
-    try:
-        known = shelf.get(key) if shelf is not None else None
-    except TypeError:  # a caller's own list where a tuple belongs
-        known = shelf = None
+    shelf: Shelf[Compiled | Never] | None = None if key is None else shelf_of(request.tools, Compiled)
+    known = shelf.get(key) if shelf is not None else None
     if isinstance(known, Compiled) and (plan := known.planned(request)) is not None:
+        if keep is not None:
+            keep(known)
         return plan
     plan = planned(request, route, text=text, nonce=nonce, refused=refused, habits=habits)
     if shelf is not None and known is None and shelf.comes_again(key) and (made := _compile(request, route, plan)):
@@ -127,26 +128,28 @@ def compiled(
     return plan
 
 
-class _Shelf:
-    """What was compiled for one set of tools: what was asked twice, for in some clients no two requests are alike."""
+class Shelf(Generic[T]):
+    """What was made for one set of tools, by what was asked besides; of plans what was asked twice, for in some clients
+    no two requests are alike."""
 
     __slots__ = ("_last", "_made", "_seen")
 
     def __init__(self, most: int) -> None:
-        self._last: tuple[Hashable, Compiled | Never | None] = None, None
-        self._made: Recent[Hashable, Compiled | Never] = Recent(most)
+        self._last: tuple[Hashable, T | None] = None, None
+        self._made: Recent[Hashable, T] = Recent(most)
         self._seen: Recent[int, int] = Recent(4 * most)
 
-    def get(self, key: Hashable) -> Compiled | Never | None:
-        """What was compiled under `key`: to compare it with the last one costs less than to hash it."""
-        if self._last[0] == key:
-            return self._last[1]
+    def get(self, key: Hashable) -> T | None:
+        """What was made under `key`: to compare it with the last one costs less than to hash it."""
+        known, found = self._last
+        if known == key:
+            return found
         found = self._made.get(key)
         if found is not None:
             self._last = key, found
         return found
 
-    def put(self, key: Hashable, made: Compiled | Never) -> None:
+    def put(self, key: Hashable, made: T) -> None:
         """Remember this."""
         self._made.put(key, made)
         self._last = key, made
@@ -158,19 +161,17 @@ class _Shelf:
         return before > 0 and before & (before - 1) == 0
 
 
-_untooled = _Shelf(OBJECTS)
+_untooled: dict[type, Shelf[Any]] = {}
 
 
-def _shelf_of(request: Request) -> _Shelf | None:
-    """Where what is compiled for such a request is held; None where it is not."""
-    if not request.tools:
-        return _untooled
-    if type(request.tools) is not FrozenTools:
+def shelf_of(tools: Sequence[Tool], kind: type) -> Shelf[Any] | None:
+    """Where what is made of this kind for such tools is held; None where it is not."""
+    made: Any = _untooled if not tools else tools.__dict__ if type(tools) is FrozenTools else None
+    if made is None:
         return None
-    made: Any = request.tools.__dict__
-    shelf: _Shelf | None = made.get(_Shelf)
+    shelf: Shelf[Any] | None = made.get(kind)
     if shelf is None:
-        shelf = made[_Shelf] = _Shelf(MOST)
+        shelf = made[kind] = Shelf(MOST if tools else OBJECTS)
     return shelf
 
 
@@ -178,9 +179,18 @@ def _key(
     request: Request, route: Route, text: bool, refused: Refusals, habits: frozenset[str]
 ) -> Hashable:
     """Equal for requests of one plan; None for one whose plan depends on what is said in it."""
-    sampling = request.sampling
+    options = options_of(request, route, request.model)
+    return None if options is None else (options, text, "" if refused is NOTHING else refused, habits)
+
+
+def options_of(request: Request, route: Route, model: str) -> Hashable:
+    """Equal for requests to `model` that are written alike but for what is said and for their tools; None for one whose
+    plan depends on what is said."""
+    sampling, choice = request.sampling, request.tool_choice
     if request.output_schema is not None or sampling.effort is not None or sampling.thinking_budget is not None:
         return None
+    if choice is not None and type(choice.allowed) is not tuple:
+        return None  # a caller's own list, which may change
     extra = request.extra and _written(request.extra)
     if extra is None:
         return None
@@ -188,8 +198,7 @@ def _key(
         options = marshal.dumps((_of_sampling(sampling), request.parallel, request.stream), _FORM)
     except ValueError:
         return None
-    told = "" if refused is NOTHING else refused
-    return id(route), request.model, text, request.tool_choice, options, extra or "", told, habits
+    return id(route), model, choice, options, extra or ""
 
 
 _of_sampling = attrgetter(*(field.name for field in fields(Sampling)))

@@ -35,15 +35,15 @@ class Habit(NamedTuple):
 
 
 class Habits:
-    """What models have confirmed; `behind` is what other processes know, and what it says counts first."""
+    """What models have confirmed: to this process its `own`, `behind` is what others know and counts first."""
 
     def __init__(self, behind: Backing[Written] | None = None) -> None:
-        self._own: Recent[str, Written] = Recent(MOST_MODELS)
-        self._behind = behind
+        self.own: Recent[str, Written] = Recent(MOST_MODELS)
+        self.behind = behind
 
     def __bool__(self) -> bool:
         """May anything have been confirmed?"""
-        return self._behind is not None or len(self._own) > 0
+        return self.behind is not None or self.own.version is not None
 
     def of(self, owner: str, place: str, model: str) -> frozenset[str]:
         """What this model has confirmed."""
@@ -63,21 +63,21 @@ class Habits:
         self._put(key, tuple(name for name in self._get(key) if name != habit.name))
 
     def __iter__(self) -> Iterator[Habit]:
-        for key in self._own.get(INDEX) or () if self._behind is None else self._behind.keys():
+        for key in self.own.get(INDEX) or () if self.behind is None else self.behind.keys():
             owner, place, model = key.split(SEPARATOR)
             yield from (Habit(owner, place, model, name) for name in self._get(key))
 
     def _get(self, key: str) -> Written:
-        if self._behind is not None and (found := self._behind.get([key])):
+        if self.behind is not None and (found := self.behind.get([key])):
             return found[key]
-        return self._own.get(key) or ()
+        return self.own.get(key) or ()
 
     def _put(self, key: str, names: Written) -> None:
-        self._own.put(key, names)
-        if self._behind is not None:
-            self._behind.put({key: names})
-        elif key not in (keys := self._own.get(INDEX) or ()):
-            self._own.put(INDEX, (*keys, key)[-MOST_MODELS:])
+        self.own.put(key, names)
+        if self.behind is not None:
+            self.behind.put({key: names})
+        elif key not in (keys := self.own.get(INDEX) or ()):
+            self.own.put(INDEX, (*keys, key)[-MOST_MODELS:])
 
 
 def _key(owner: str, place: str, model: str) -> str:

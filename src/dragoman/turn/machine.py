@@ -11,32 +11,25 @@ told of the tools which its backend had kept from it.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
-from dataclasses import replace
-from functools import lru_cache
 from typing import NamedTuple
 
-from ..conversation.cache_markers import in_order
+from ..conversation.grown import Grown
 from ..conversation.history import repair
 from ..conversation.known import known_again
+from ..conversation.plain import as_plain
 from ..effects import Machine
-from ..errors import ProviderError, UsageError
-from ..jsontext import to_json
-from ..memo import TOOLS, FrozenTools, frozen, memoize
+from ..errors import ProviderError
 from ..providers.route import Route
-from ..schema.definitions import tools as as_tools
-from ..schema.narrowing.narrow import narrow
-from ..schema.validation import check_schema
-from ..types import Issue, IssueKind, JsonObject, Message, Request, Response, Tool
+from ..types import Issue, Message, Request, Response
 from .answer import AnswerStream, salvaged
 from .attempt import Attempt, planning, read
 from .capabilities import Capabilities
-from .ignored_tools import heeded, watching
+from .ignored_tools import heeded
 from .question import agreed_to, asked_about, habits
 from .rejections import refused_by, refused_generation
 from .send import without_secrets
-from .tool_support import Finding
+from .settled import Settled, settled
 
 UNAUTHORISED = 401
 MOST_REFUSALS = 7
@@ -47,14 +40,14 @@ a weaker tool choice, twice, and with a weaker form of the answer, twice."""
 class First(NamedTuple):
     """A first attempt that was made before its machine: `asked` is the conversation as its client has it.
 
-    `request` and `issues` are what was asked, `finding` what was known of whether its tools are read (None: nobody need
-    look), `attempt` what came of it (None: it could not be planned, and is yet to be made).
+    `request` and `issues` are what was asked, `known` what was settled before anything was said, `attempt` what came of
+    it (None: it could not be planned, and is yet to be made).
     """
 
     asked: Sequence[Message]
     request: Request
     issues: tuple[Issue, ...]
-    finding: Finding | None
+    known: Settled
     attempt: Attempt | None = None
 
 
@@ -68,11 +61,10 @@ def turn(
     """
     learned = learned or Capabilities()
     begun = first or (yield from begin(request, route, learned))
-    asked, request, issues, finding, made = begun
+    noticing = _Noticing(begun, route, learned)
+    asked, request, finding = begun.asked, begun.request, begun.known.finding
     del begun, first  # a stream may be open for long
 
-    noticing = _Noticing(request, issues, learned, made)
-    del made
     response = yield from heeded(request, route, learned, noticing.ask, finding)
     if about := asked_about(request):
         learned.confirm(route, request.model, habits(about, response, agreed=agreed_to(request)))
@@ -84,43 +76,45 @@ def begin(request: Request, route: Route, learned: Capabilities) -> Machine[Firs
     """A request as it is asked on `route`, before anybody was.  Raises as `turn` does."""
     asked = known_again(request.messages)
     filled = asked if learned.reasoning.is_empty() else (yield from learned.reasoning.refill(asked, learned.owner))
+    known = settled(request, route, learned)
+    if type(filled) is Grown and as_plain(filled) is not None:  # `repair` would change nothing
+        return First(asked, request.with_model(known.model, filled, known.tools), known.issues, known)
     repaired = repair(filled)
-    tools, unsound = sound_tools(request.tools)
-    request = request.with_model(route.model or request.model, repaired.messages, tools)
-    issues = (*route.issues, *unsound, *repaired.issues)
-    return First(asked, request, issues, watching(request, route, learned))
+    request = request.with_model(known.model, repaired.messages, known.tools)
+    return First(asked, request, (*known.issues, *repaired.issues), known)
 
 
 class _Noticing:
     """Asks for a turn; in the answer to the request that it began with stands what had to be mended.
 
-    `made`: the first attempt, where it was made before.
+    The first attempt is the one that was made before, where one was.
     """
 
-    __slots__ = ("_issues", "_learned", "_made", "_request")
+    __slots__ = ("_issues", "_known", "_learned", "_made", "_request", "_route")
 
-    def __init__(
-        self, request: Request, issues: Sequence[Issue], learned: Capabilities, made: Attempt | None
-    ) -> None:
-        self._request, self._issues, self._learned, self._made = request, issues, learned, made
+    def __init__(self, begun: First, route: Route, learned: Capabilities) -> None:
+        _, self._request, self._issues, self._known, self._made = begun
+        self._route, self._learned = route, learned
 
     def ask(self, asked: Request, to: Route, told: Sequence[Issue]) -> Machine[Response]:
         """The answer of `to`, in which `told` stands too."""
-        noticed = (*self._issues, *told) if asked is self._request else tuple(told)
         made, self._made = self._made, None
-        return _ask(asked, to, self._learned, noticed, MOST_REFUSALS, made)
+        if asked is not self._request:
+            return _ask(asked, to, self._learned, (*told,), MOST_REFUSALS, made)
+        known = self._known if to is self._route else None
+        return _ask(asked, to, self._learned, (*self._issues, *told), MOST_REFUSALS, made, known)
 
 
 def _ask(  # noqa: PLR0917
     request: Request, route: Route, learned: Capabilities, issues: tuple[Issue, ...], left: int,
-    made: Attempt | None = None,
+    made: Attempt | None = None, known: Settled | None = None,
 ) -> Machine[Response]:  # fmt: skip
     """One attempt; where it is refused for what the next one, by what is learnt, goes without, up to `left` more.
 
-    `made`: the one that was made before.
+    `made`: the one that was made before; `known`: what was settled for it.
     """
     if made is None:
-        plan, mint = yield from planning(request, route, learned)
+        plan, mint = yield from planning(request, route, learned, known)
         answer = AnswerStream((*issues, *plan.issues), plan, mint)
         reading = read(plan, mint, answer, learned.tokens)
     else:
@@ -143,52 +137,3 @@ def _ask(  # noqa: PLR0917
         return (yield from _ask(request, route, learned, issues, left - 1))
     yield from answer.take(salvaged(written, mint("n")))
     return answer.response()
-
-
-# ── tools as they were given ─────────────────────────────────────────────────
-
-
-LONGEST_NAME = 256
-"""Characters of a tool's name; no API takes more than 128, and what is listened for in text grows with their square."""
-LONG_NAME = "the name of the tool {name:.40}… has {size} characters; give it one of at most 64, as every API takes it"
-
-
-def sound_tools(given: Sequence[Tool]) -> tuple[tuple[Tool, ...], list[Issue]]:
-    """The tools by name, each once, and what had to be mended.  Raises UsageError for a name twice or without end.
-
-    A schema that is none is mended, not refused: one odd tool must not kill a request with fifty good ones.
-    Tools that come with every request are looked at once, whatever objects they are.
-    """
-    known = given
-    if type(given) is tuple and given:
-        known = frozen(given)
-    return _sound_tools(known if type(known) is FrozenTools else as_tools(given) or ())
-
-
-@memoize(TOOLS)
-def _sound_tools(given: Sequence[Tool]) -> tuple[tuple[Tool, ...], list[Issue]]:
-    sound: list[Tool] = []
-    issues: list[Issue] = []
-    for tool in in_order(given):
-        if len(tool.name) > LONGEST_NAME:
-            raise UsageError(LONG_NAME.format(name=tool.name, size=len(tool.name)))
-        schema, why = _sound_schema(tool.name, to_json(tool.parameters))
-        sound.append(replace(tool, parameters=schema))
-        if why:
-            message = f"{why}; what is sound of it is used"
-            issues.append(Issue(kind=IssueKind.UNSUPPORTED, message=message, name=tool.name))
-    return (FrozenTools(sound) if type(given) is FrozenTools else tuple(sound)), issues
-
-
-@lru_cache(maxsize=1024)
-def _sound_schema(name: str, written: str) -> tuple[JsonObject, str]:
-    """The schema, sound, and what was wrong with it; the same object for the same text.
-
-    Clients send the same tools with every request, and what is known of a schema is kept by its identity.
-    """
-    schema: JsonObject = json.loads(written)
-    try:
-        check_schema(schema, name)
-    except UsageError as error:
-        return narrow(schema).schema, str(error)
-    return schema, ""

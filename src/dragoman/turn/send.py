@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import takewhile
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from ..codecs.shared.errors import http_date
 from ..codecs.shared.frames import FrameKind
@@ -22,6 +22,7 @@ from ..errors import ProviderError
 from ..jsontext import to_bytes
 from ..providers.authorize import Tokens, admit, signals
 from ..providers.route import Route
+from ..records import maker
 from ..redaction import redact
 from ..types import Message
 from .plan import Plan, function_name
@@ -47,7 +48,7 @@ def send(plan: Plan, ids: Ids, tokens: Tokens) -> Machine[AnswerSource]:
     codec, url, headers = plan.once(_addressed)
     if route.provider.signals:
         headers = {**headers, **signals(plan.asked, route)}
-    asked = Open(url=url, headers=headers, body=_encoded(plan), timeouts=route.timeouts)
+    asked = maker(Open)(url=url, headers=headers, body=_encoded(plan), timeouts=route.timeouts)
     opened: Opened = yield (yield from admit(asked, route, tokens))
     if not 200 <= opened.status < 300:
         raise (yield from _refusal(opened, codec, route))
@@ -85,13 +86,8 @@ class _Frame(NamedTuple):
         return self.marks == marks or self.marks == tuple([at for at in marks if at < end])
 
 
-class _Turns(NamedTuple):
-    """The turns of a conversation on a wire, as its writer knows them, behind so many messages that stand beside them.
-    """
-
-    beside: int
-    written: Any
-
+_Turns: TypeAlias = tuple[int, Any]
+"""So many messages that stand beside the turns of a conversation on a wire, and these, as their writer knows them."""
 
 MOST_FRAMES = 8
 """Bodies of one plan, by the instructions in them, of which what stands around the turns is remembered."""
@@ -113,12 +109,10 @@ def _encoded(plan: Plan) -> bytes:
     bodies = plan.once(_Bodies)
     messages, marks = without_markers(plan.request.messages)
     writer = bodies.writer
-    turns: _Turns | None = None
-    if writer is not None and type(messages) is Grown:
-        turns = _turns(messages, writer)
-    if turns is not None and writer is not None:
+    if writer is not None and type(messages) is Grown and (turns := _turns(messages, writer)) is not None:
+        beside, written = turns
         frame = _framed(plan, bodies, messages, marks)
-        listed = frame and writer.pieces(turns.written, len(messages), turns.beside, marks)
+        listed = frame and writer.pieces(written, len(messages), beside, marks)
         if frame is not None and listed is not None:
             before, behind = frame.pieces
             return b"".join((*before, *with_commas(listed), *behind))
@@ -131,10 +125,11 @@ def _turns(messages: Sequence[Message], start: int, known: _Turns | None, writer
     found = as_plain(messages)
     if found is None or (writer.filled and not found.filled):
         return None
-    if known is None or start <= known.beside:
+    beside, written = known or (start, None)
+    if start <= beside:
         beside = writer.beside(messages)
-        return _Turns(beside, writer.more(None, messages[beside:], beside, single=found.single))
-    return _Turns(known.beside, writer.more(known.written, messages[start:], start, single=found.single))
+        return beside, writer.more(None, messages[beside:], beside, single=found.single)
+    return beside, writer.more(written, messages[start:], start, single=found.single)
 
 
 def _framed(plan: Plan, bodies: _Bodies, messages: tuple[Message, ...], marks: tuple[int, ...]) -> _Frame | None:

@@ -36,12 +36,13 @@ def straight(
     except DragomanError:
         return None  # the turn will say it
     began()
-    asked, sent, issues, finding, _ = begun
+    asked, sent, issues, known, _ = begun
+    finding = known.finding
     if not _is_plain(finding) or asked_about(request):
         return begun
-    attempt = yield from attempted(sent, route, learned, issues)
+    attempt = yield from attempted(sent, route, learned, issues, known)
     if attempt is None or attempt.error is not None:
-        return First(asked, sent, issues, finding, attempt)
+        return First(asked, sent, issues, known, attempt)
     if (good := _good(request, sent, attempt, finding)) is not None:
         try:
             yield from learned.reasoning.remember(asked, good.message, learned.owner)
@@ -49,7 +50,7 @@ def straight(
             pass
         else:
             return good
-    return First(asked, sent, issues, finding, attempt)
+    return First(asked, sent, issues, known, attempt)
 
 
 def _good(request: Request, sent: Request, attempt: Attempt, finding: Finding | None) -> Response | None:

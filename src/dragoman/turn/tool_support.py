@@ -41,23 +41,23 @@ UNKNOWN = Finding(Support.UNKNOWN)
 
 
 class ToolSupport:
-    """The findings; `behind` is what other processes know, and what it says counts first."""
+    """The findings: this process' `own`; `behind` is what others know, and what it says counts first."""
 
     def __init__(self, behind: Backing[Finding] | None = None) -> None:
-        self._own: Recent[tuple[str, str], Finding] = Recent(MOST_MODELS)
-        self._behind = behind
+        self.own: Recent[tuple[str, str], Finding] = Recent(MOST_MODELS)
+        self.behind = behind
 
     def of(self, place: str, model: str) -> Finding:
         """What is known of this model, whether it still holds or not."""
-        if self._behind is not None and (found := self._behind.get([key := _key(place, model)])):
+        if self.behind is not None and (found := self.behind.get([key := _key(place, model)])):
             return found[key]
-        return self._own.get((place, model)) or UNKNOWN
+        return self.own.get((place, model)) or UNKNOWN
 
     def note(self, place: str, model: str, finding: Finding) -> None:
         """This was found out."""
-        self._own.put((place, model), finding)
-        if self._behind is not None:
-            self._behind.put({_key(place, model): finding})
+        self.own.put((place, model), finding)
+        if self.behind is not None:
+            self.behind.put({_key(place, model): finding})
 
 
 def _key(place: str, model: str) -> str:
