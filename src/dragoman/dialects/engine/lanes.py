@@ -190,14 +190,16 @@ class TextLane(Lane):
     """
 
     __slots__ = (
-        "_before", "_fences", "_heads", "_left", "_names", "_stops", "_table", "_teller", "_trial", "_vain", "_words",
+        "_asked", "_before", "_fences", "_heads", "_left", "_names", "_stops", "_table", "_teller", "_trial", "_vain",
+        "_vain_signs", "_words",
     )  # fmt: skip
 
     def __init__(self, src: Source, teller: Teller, table: Table, names: Declared, trial: Trial) -> None:
         self._teller, self._stops, self._table, self._names = teller, table.stops, table, names
         self._trial, self._vain = trial, 0
+        self._asked = False  # these very names, so that nobody else may go by the answer
         self._heads, self._words = names.heads, names.first_words
-        self._fences = table.passing
+        self._fences, self._vain_signs = table.passing, table.vain.signs
         super().__init__(src, table.stops.search, TextDelta)
         self._left = VAIN  # places that may still be looked at for nothing
 
@@ -250,8 +252,8 @@ class TextLane(Lane):
             self.held = text
             return None
         self.held = text[end:]
-        if self._vain:
-            pure = ""
+        if self._vain or self._asked:
+            pure, self._asked = "", False
             self._count()
         return self.tell(text[:end], pure)
 
@@ -273,7 +275,11 @@ class TextLane(Lane):
                 if fate is Fate.STOPS and self._is_late(text, sign):
                     fate = Fate.PASSES
             else:
-                fate, pos = self._stops.fate(found, text, self._heads), at + 1
+                fate, pos = Fate.STOPS, at + 1
+                if kind == "line" and text[found.start(kind)] in self._vain_signs:
+                    fate, pos = self._fate_of_word(text, found.start(kind)), found.end(kind)
+                if fate is Fate.STOPS:
+                    fate = self._stops.fate(found, text, self._heads)
             if fate is Fate.WAITS:
                 return at  # type: ignore[no-any-return]
             if fate is Fate.STOPS:
@@ -281,6 +287,11 @@ class TextLane(Lane):
                 return -1
             found = self.stop(text, pos)
         return size
+
+    def _fate_of_word(self, text: str, pos: int) -> Fate:
+        """What becomes of the mark here that begins a line, and may be a word that opens nothing."""
+        self._asked, is_vain = True, self._table.vain.is_vain(text, pos, self._names, ended=False)
+        return Fate.WAITS if is_vain is None else Fate.PASSES if is_vain else Fate.STOPS
 
     def _is_late(self, text: str, pos: int) -> bool:
         """Is the sign here a mark of calls that a message begins with, and has it begun?  Then it is a vain one."""

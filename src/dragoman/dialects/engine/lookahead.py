@@ -120,7 +120,7 @@ def unlike(row: Row) -> Unlike | None:
     if wanted is None:
         return None
     head, ahead = wanted
-    cut = f"(?s:{_opened(row)}.{{0,{ahead}}}\\Z)"  # what ends here may still become anything
+    cut = f"(?s:{opened_by(row)}.{{0,{ahead}}}\\Z)"  # what ends here may still become anything
     if row.dialect.suffix:
         suffixed = any_of([m for m in row.openers if m.endswith(":")])
         head, cut = f"(?!{suffixed}){head}", f"{cut}|{suffixed}"
@@ -161,14 +161,15 @@ def unlike_all(rows: tuple[Row, ...]) -> tuple[Unlike, ...]:
     return (*([Unlike(heads, cuts)] if plain else []), *(one for one in told.values() if one.kind[2]))
 
 
-def _opened(row: Row) -> str:
+def opened_by(row: Row) -> str:
+    """A pattern for the marks that open a call of this row, and the white space behind them."""
     section = maybe(row.section_open) + SP
     return section if row.dialect.listing is Listing.ARRAY else f"{section}{maybe(row.call_open)}{SP}"
 
 
 def _wanted(row: Row) -> tuple[str, int] | None:
     """A pattern for what must stand there, and how much text beyond the opener decides."""
-    args, opened = row.dialect.args, _opened(row)
+    args, opened = row.dialect.args, opened_by(row)
     longest = max(map(len, (*row.section_open, *row.call_open, *row.tool_open)), default=0) + 2
     if row.sure or row.forms:
         return None
@@ -206,7 +207,7 @@ def misnamed(row: Row) -> Look | None:
         return None
     if row.dialect.listing is Listing.ARRAY:
         return None
-    opened, split = re.compile(_opened(row)), re.compile(row.dialect.tool_re, re.S)
+    opened, split = re.compile(opened_by(row)), re.compile(row.dialect.tool_re, re.S)
     pattern, _, longest, _ = finder(row.tool_close + row.ends + row.key_open)
     reach = MAX_NAME + longest
 
