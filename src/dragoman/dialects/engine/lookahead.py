@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 
 from ...late import late
 from ...lenient.source import finder
-from ..reading.call import CALL_NAME, MAX_NAME
+from ..reading.call import CALL_NAME, CALL_NAME_BEGUN, MAX_NAME
 from ..reading.compiled import Row
 from ..reading.segments import MAX_HEADER
 from ..spec import (
@@ -179,7 +179,7 @@ def _wanted(row: Row) -> tuple[str, int] | None:
         if isinstance(args, JsonCall):
             return rf"{opened}(?:\{{|\[{SP}(?:[\[\]{{(\"']|\Z))", longest
         if isinstance(args, KeywordArgs):
-            return rf"{opened}\[{SP}(?:[\]\[{{\"'`]|{CALL_NAME.pattern}|[^(]{{0,{MAX_NAME}}}\Z)", longest
+            return rf"{opened}\[{SP}(?:[\]\[{{\"'`]|{CALL_NAME.pattern}|{CALL_NAME_BEGUN.pattern})", longest
         return None
     if isinstance(args, JsonCall):
         fenced = FENCED if row.call_open or row.section_open else ""

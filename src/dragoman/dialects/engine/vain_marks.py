@@ -23,8 +23,10 @@ from .mark_starts import LETTER
 
 FAR = 300
 """So far behind a mark it is told; no name is longer."""
-BEHIND = rf"(?P<quote>[\"'`])?+(?P<name>{WRITTEN})?+[\"'`]?+\s*+(?P<sign>[(\[{{]|\Z)?+"
-"""What a call may begin with, as far as it goes."""
+CALL = rf"(?P<quote>[\"'`])?+(?P<name>{WRITTEN})?+[\"'`]?+\s*+(?P<sign>[(\[{{]|\Z)?+"
+ITEM = rf"[\"'`]?+(?P<item>{WRITTEN})?+[\"'`]?+\s*+(?P<item_sign>[(\[{{\]]|\Z)?+"
+BEHIND = rf"{CALL}(?:(?<=[\[{{])\s*+{ITEM})?+"
+"""What a call may begin with, as far as it goes, and what a list or a set of calls may."""
 METHOD = ".call"
 """A tool may be called as an object of it is."""
 
@@ -54,33 +56,40 @@ class VainMarks:
         is_cut = not ended and end > size
         for look in self._looks:
             found = look.match(text, pos, end)
-            if found is None:
-                continue
-            sign = found["sign"]
-            if sign is None:
+            if found is not None:
                 break
-            if not sign:
-                if is_cut or end < size:
-                    return None if is_cut else False
-            elif self._opens(found, sign, text, names):
-                return False
-            break
         else:
+            return False
+        opens = self._opens(found, text, names)
+        if opens is None:
+            if is_cut or end < size:
+                return None if is_cut else False
+        elif opens:
             return False
         if not begins_word(names, text, pos):
             return True
         return None if is_cut and WORD.match(text, pos).end() == size else False  # type: ignore[union-attr]
 
-    def _opens(self, found: re.Match[str], sign: str, text: str, names: Declared) -> bool:
-        """May what begins like a call be one of a declared tool, or of any where none is known?"""
-        quote, name = found["quote"], found["name"]
-        if sign != "(":
-            return quote is None and name is None
+    def _opens(self, found: re.Match[str], text: str, names: Declared) -> bool | None:
+        """May a call of a declared tool stand behind the mark, or of any where none is known?  None: by more text."""
+        quote, name, sign = found["quote"], found["name"], found["sign"]
         if name is None:
-            return False
-        if quote is not None or name == PRINT or self._refuses or not names.some:
-            return True
-        return begins_name(names.heads, text, found.start("name")) is True and _may_mean(names, name)
+            if not sign or quote is not None:
+                return None if sign == "" else False
+            return sign != "(" and _is_list(found)
+        if quote is None and names.some and not self._refuses and not PRINT.startswith(name):
+            begins = begins_name(names.heads, text, found.start("name"))
+            if begins is False or (sign == "(" and not _may_mean(names, name)):
+                return False
+        return None if sign == "" else sign == "("
+
+
+def _is_list(found: re.Match[str]) -> bool | None:
+    """Does what stands in brackets begin as a call does, or a list in the list?"""
+    name, sign = found["item"], found["item_sign"]
+    if not sign:
+        return None if sign == "" else False
+    return (sign == "(") is (name is not None)
 
 
 def _may_mean(names: Declared, name: str) -> bool:
