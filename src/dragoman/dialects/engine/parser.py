@@ -26,7 +26,7 @@ from ..judge.provenance import ShownText
 from ..reading import segments
 from ..spec import Route
 from .beginning import beginning, may_open
-from .budget import CALLS, MARKS, OPENERS, Patience
+from .budget import CALLS, EARLY, MARKS, OPENERS, Patience
 from .candidates import Trial
 from .common_marks import FENCE_SIGNS, FENCES, NOISE
 from .emitter import Judged, Teller
@@ -265,6 +265,8 @@ class Parser:
     def _is_passed(self) -> bool:
         """Does nothing count any more in the fence, or on the quoted line, where this stands, while nothing waits?"""
         teller = self._teller
+        if self._fenced.is_early():
+            return False
         if not (teller.reasoning or teller.queue):
             teller.context.standing()
         context = teller.context
@@ -295,7 +297,7 @@ class Parser:
         """The marker is text; the number of the quotation that it stands in (0: none)."""
         teller = self._teller
         plain = len(marker) == 1 or marker[0] in FENCE_SIGNS or teller.reasoning or teller.queue
-        sure = not plain and teller.context.standing().sure
+        sure = not plain and self._patience.openers > EARLY and teller.context.standing().sure
         self._tell_marker(marker)
         return teller.context.quotations if sure else 0
 

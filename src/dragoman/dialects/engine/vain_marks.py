@@ -18,11 +18,9 @@ from ..reading.call import WRITTEN
 from ..reading.compiled import Row
 from ..reading.named import begins_name, begins_word
 from ..spec import KeywordArgs
-from .lookahead import any_of, opened_by, untried
+from .lookahead import FAR, any_of, opened_by, untried
 from .mark_starts import LETTER
 
-FAR = 300
-"""So far behind a mark it is told; no name is longer."""
 CALL = rf"(?P<quote>[\"'`])?+(?P<name>{WRITTEN})?+[\"'`]?+\s*+(?P<sign>[(\[{{]|\Z)?+"
 ITEM = rf"[\"'`]?+(?P<item>{WRITTEN})?+[\"'`]?+\s*+(?P<item_sign>[(\[{{\]]|\Z)?+"
 BEHIND = rf"{CALL}(?:(?<=[\[{{])\s*+{ITEM})?+"
