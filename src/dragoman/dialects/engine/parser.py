@@ -143,14 +143,7 @@ class Parser:
         if lane.is_plain:
             found = lane.stop(told)
             if found is None and told:
-                lane.held, run = "", lane.run
-                run.append(told)
-                made = lane.event(told)
-                if lane.learns:
-                    lane.remember(told, made)
-                if len(run) > MOST:
-                    lane.settle()
-                return [made]
+                return lane.all_of(told)
             events = lane.look(told, found)
         else:
             events = lane.feed(told)
