@@ -203,8 +203,8 @@ def _wanted(row: Row) -> tuple[str, int] | None:
             pair = PAIR if weak else r"(?:[(\"']|\Z)"
             return rf"{opened}(?:\{{|\[{SP}(?:[\[\]{{]|{pair}))", longest
         if isinstance(args, KeywordArgs):
-            begun = r"[\"'`]|[^(]{0,%d}\Z" % MAX_NAME
-            return rf"{opened}\[{SP}(?:[\]\[{{]|{CALL_NAME.pattern}{'' if weak else '|' + begun})", longest
+            begun = "" if weak else rf"|[\"'`]|[^(]{{0,{MAX_NAME}}}\Z"
+            return rf"{opened}\[{SP}(?:[\]\[{{]|{CALL_NAME.pattern}{begun})", longest
         return None
     if isinstance(args, JsonCall):
         fenced = FENCED if row.call_open or row.section_open else ""
