@@ -133,7 +133,7 @@ class Lane:
             event = self.event(text)
         self.held, run = "", self.run
         run.append(text)
-        if self.learns and len(text) <= SHORT:
+        if self.learns and len(text) <= SHORT and len(self.known) < KNOWN:
             self.known[text] = event
         if len(run) > MOST:
             self.settle()
@@ -156,7 +156,7 @@ class Lane:
 
     def remember(self, text: str, step: Step) -> None:
         """This is what is told of the text."""
-        if len(text) <= SHORT:
+        if len(text) <= SHORT and len(self.known) < KNOWN:
             self.known[text] = step
 
     def know(self, known: Steps) -> None:
