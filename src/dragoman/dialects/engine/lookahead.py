@@ -94,7 +94,7 @@ class Unlike:
     def __call__(self, text: str, pos: int) -> bool:
         head = self._head.match(text, pos)
         if head is None:
-            return self._soon.match(text, pos) is None
+            return self._soon.match(text, pos, pos + FAR if self._near else len(text)) is None
         start = head.end()
         end = start + self._reach
         if not self._marks or end > len(text):
