@@ -123,14 +123,15 @@ class Lane:
         return [event]
 
     def all_of(self, text: str) -> list[Event]:
-        """The event of a text of which all is told, and nothing held."""
+        """The event of a text of which all is told, and nothing held, where the lane `is_plain`."""
         event: Any  # as `event` makes it
         if self.kind is TextDelta:
             event = LooseText()
             event.text, event.doubt = text, 0
-            event.__class__ = TextDelta
         else:
-            event = self.event(text)
+            event = LooseReasoning()
+            event.text = text
+        event.__class__ = self.kind
         self.held, run = "", self.run
         run.append(text)
         if self.learns and len(text) <= SHORT and len(self.known) < KNOWN:
