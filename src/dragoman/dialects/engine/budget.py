@@ -18,6 +18,8 @@ TRIED = 500
 """Behind so many signs, each of no use, those that prove little are looked at where a declared tool is named."""
 OPENERS = 600
 """So many marks that nobody writes in prose are looked at in any message, beside those of calls that run,"""
+EARLY = 60
+"""(of the first it is not asked whether one quotation holds many: to read what stands before a place is dear)"""
 CALLS = 1000
 """and so many calls that are read to their end (an API takes 128 at once),"""
 EVERY_OPENER = 8000

@@ -99,7 +99,9 @@ class Trial(Damage):
         """Try the dialects that the marker at hand may open.  False: it is text."""
         src, teller = self.src, self.teller
         self._against, self.passed = None, False
-        if self._are_others(rows):
+        while not (others := self._are_others(rows)) and not src.eof and self._may_be_others(rows):
+            yield
+        if others:
             return False
         at = src.base + src.pos
         if self._is_spent:
@@ -214,6 +216,11 @@ class Trial(Damage):
                 return False
         return bool(looks)
 
+    def _may_be_others(self, rows: tuple[Row, ...]) -> bool:
+        """Where that is not so yet: may a little more text show it?"""
+        looks = unlike_all(rows)
+        return len(looks) == 1 and looks[0].waits(self.src.buf, self.src.pos)
+
     def _is_other(self, row: Row) -> bool:
         """Does what follows the opener show that this row was not meant?"""
         told = untried(row)
@@ -258,10 +265,15 @@ class Trial(Damage):
         self.passed = not fitting and (at < self._weak_from or self._is_spent)
         look = FENCE_LOOK if src.buf[src.pos] in FENCE_SIGNS else 0
         while fitting := [row for row in fitting if not self._is_other(row)]:
-            if src.eof or len(src.buf) - src.pos >= look:
+            if src.eof or (len(src.buf) - src.pos >= look and not all(map(self._waits, fitting))):
                 return True
             yield
         return False
+
+    def _waits(self, row: Row) -> bool:
+        """Must more text tell whether the row was meant?"""
+        told = untried(row)
+        return told is not None and told.waits(self.src.buf, self.src.pos)
 
     def _fits(self, row: Row, at: int) -> bool:
         """May the row be tried at this place, if nothing quotes it?"""

@@ -13,7 +13,9 @@ from .emitter import Teller
 from .markers import Table, fenced_table
 
 MANY = 100
-"""So many marks are looked at in one fence since something was told of it."""
+"""So many marks are looked at in one fence since something was told of it,"""
+EARLY = 16
+"""beside so many of which nobody asks where they stand: to read all that stands before one is dear."""
 
 RUN = late(r"(?:`++|~++)[ \t\r]*+")
 """A fence's marks, and the blanks behind them."""
@@ -25,7 +27,12 @@ class FencedMarks:
     def __init__(self, table: Table) -> None:
         self.table = fenced_table(table)
         self._told = 0, -1
-        self._marks = 0
+        self._marks = self._first = 0
+
+    def is_early(self) -> bool:
+        """A mark was text: is it one of the first, so that no fence is full, and nobody need ask where it stands?"""
+        self._first += 1
+        return self._first <= EARLY
 
     def is_full(self, fence: int, told: int) -> bool:
         """A mark was text: in this quotation (0: in none), up to where a call quoted there was `told` of."""

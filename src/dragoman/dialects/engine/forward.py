@@ -109,7 +109,7 @@ class Forward:
         """May a call, or anything that counts, begin with the word that stands here?"""
         table, sign = self._table, text[at]
         found = table.marker.match(text, at)
-        if found is not None:
+        if found is not None and not table.vain.is_vain(text, at, names):
             mark = found.group().casefold()
             if (len(mark) > 1 and asked > VAIN) or not self._is_vain(mark, text, at):
                 return True

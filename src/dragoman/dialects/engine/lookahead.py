@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 
 from ...late import late
 from ...lenient.source import finder
-from ..reading.call import CALL_NAME, MAX_NAME
+from ..reading.call import CALL_NAME, CALL_NAME_BEGUN, MAX_NAME
 from ..reading.compiled import Row
 from ..reading.segments import MAX_HEADER
 from ..spec import (
@@ -35,9 +35,16 @@ SP = r"[ \t\r\n\f\v\u00a0\ufeff]*+"
 """White space as `Source.space` takes it."""
 FENCED = r"|(?:`{3,}+|~{3,}+)[\w-]*+[ \t]*+\n\s*+[\[{]|(?s:[`~].{0,40}\Z)"
 """Or a fence around an object; forty characters tell that none stands there."""
+FAR = 300
+"""So much text is waited for; no name is longer."""
+NEAR = 64
+"""So little text may be waited for before it is asked how its place stands, which is dear."""
 Look: TypeAlias = Callable[[str, int], object]
 NAMED = (JsonArgs, TaggedArgs, BraceArgs, ElementArgs, YamlArgs, TextArgs)
 """Notations whose readers begin with the tool's name in its markup."""
+PAIR = r"\(?\s*[\"'](?:[\w$][\w.\-:/\\]*+[\"']\s*,\s*)?+\{"
+PAIR_BEGUN = r"\(?(?:\s*(?:[\"'](?:[\w$][\w.\-:/\\]*(?:[\"']\s*(?:,\s*)?)?)?)?)\Z"
+"""A tool's name in quotes and an object behind it, perhaps as a tuple, or an object in quotes; and how they begin."""
 ONE_WORD = late(r"\(\?P<name>(\[\^?[^\]]+\])\+\)")
 """A `tool_re` that is a class of characters and nothing else."""
 
@@ -61,9 +68,12 @@ LeadKind: TypeAlias = tuple[str, str, tuple[str, ...], int, str, tuple[str, ...]
 
 
 class Unlike:
-    """Tells of a text and an opener's place in it that no row of these kind was meant there."""
+    """Tells of a text and an opener's place in it that no row of these kind was meant there.
 
-    __slots__ = ("_ends", "_head", "_marks", "_reach", "_soon", "_word", "kind")
+    Where that is `near`, a little more text tells of what `cut` finds, or the next sign does.
+    """
+
+    __slots__ = ("_ends", "_head", "_marks", "_near", "_reach", "_soon", "_word", "kind")
 
     def __init__(
         self,
@@ -74,16 +84,17 @@ class Unlike:
         reach: int = 0,
         word: str = "",
         ends: Sequence[str] = (),
+        near: bool = False,
     ) -> None:
         self.kind: LeadKind = (head, cut, tuple(marks), reach, word, tuple(ends))
         self._head, self._soon = late(head), late(cut)
-        self._marks, self._reach, self._ends = _shortest(marks), reach, _shortest(ends)
+        self._marks, self._reach, self._ends, self._near = _shortest(marks), reach, _shortest(ends), near
         self._word = late(rf"\s*+{word}") if word else None
 
     def __call__(self, text: str, pos: int) -> bool:
         head = self._head.match(text, pos)
         if head is None:
-            return self._soon.match(text, pos) is None
+            return self._soon.match(text, pos, pos + FAR if self._near else len(text)) is None
         start = head.end()
         end = start + self._reach
         if not self._marks or end > len(text):
@@ -91,6 +102,15 @@ class Unlike:
         if self._word is None or self._word.match(text, start) is not None or _holds(text, self._ends, start, end):
             return not _holds(text, self._marks, start, end)
         return True
+
+    @property
+    def is_near(self) -> bool:
+        """Does a little more text tell of it?"""
+        return self._near
+
+    def waits(self, text: str, pos: int) -> bool:
+        """Where it is not true: must more text tell?"""
+        return self._near and len(text) - pos < FAR and self._head.match(text, pos) is None
 
     def ended(self, text: str, pos: int) -> bool:
         """The same of a text that has ended: nothing in it can still become anything else."""
@@ -120,7 +140,9 @@ def unlike(row: Row) -> Unlike | None:
     if wanted is None:
         return None
     head, ahead = wanted
-    cut = f"(?s:{_opened(row)}.{{0,{ahead}}}\\Z)"  # what ends here may still become anything
+    if (begun := _begun(row)) is not None:
+        return Unlike(head, begun, near=True)
+    cut = f"(?s:{opened_by(row)}.{{0,{ahead}}}\\Z)"  # what ends here may still become anything
     if row.dialect.suffix:
         suffixed = any_of([m for m in row.openers if m.endswith(":")])
         head, cut = f"(?!{suffixed}){head}", f"{cut}|{suffixed}"
@@ -129,7 +151,7 @@ def unlike(row: Row) -> Unlike | None:
         marks = row.dialect.segments.head + row.dialect.segments.close
         return Unlike(head, cut, marks, reach=MAX_HEADER)
     if not (isinstance(row.dialect.args, NAMED) and row.tool_close):
-        return Unlike(head, cut)
+        return Unlike(head, cut, near=ahead < NEAR)
     word = None if row.tool_open else ONE_WORD.fullmatch(row.dialect.tool_re)
     reach = MAX_NAME + max(map(len, marks))
     return Unlike(head, cut, marks, reach=reach, word=word[1] if word else "", ends=ends)
@@ -158,17 +180,19 @@ def unlike_all(rows: tuple[Row, ...]) -> tuple[Unlike, ...]:
         told.setdefault(one.kind, one)
     plain = [one.kind for one in told.values() if not one.kind[2]]
     heads, cuts = ("|".join(f"(?:{kind[n]})" for kind in plain) for n in (0, 1))
-    return (*([Unlike(heads, cuts)] if plain else []), *(one for one in told.values() if one.kind[2]))
+    near = all(one.is_near for one in told.values())
+    return (*([Unlike(heads, cuts, near=near)] if plain else []), *(one for one in told.values() if one.kind[2]))
 
 
-def _opened(row: Row) -> str:
+def opened_by(row: Row) -> str:
+    """A pattern for the marks that open a call of this row, and the white space behind them."""
     section = maybe(row.section_open) + SP
     return section if row.dialect.listing is Listing.ARRAY else f"{section}{maybe(row.call_open)}{SP}"
 
 
 def _wanted(row: Row) -> tuple[str, int] | None:
     """A pattern for what must stand there, and how much text beyond the opener decides."""
-    args, opened = row.dialect.args, _opened(row)
+    args, opened, weak = row.dialect.args, opened_by(row), not (row.strong or row.call_open)
     longest = max(map(len, (*row.section_open, *row.call_open, *row.tool_open)), default=0) + 2
     if row.sure or row.forms:
         return None
@@ -176,9 +200,11 @@ def _wanted(row: Row) -> tuple[str, int] | None:
         return opened, longest
     if row.dialect.listing is Listing.ARRAY:
         if isinstance(args, JsonCall):
-            return rf"{opened}(?:\{{|\[{SP}(?:[\[\]{{(\"']|\Z))", longest
+            pair = PAIR if weak else r"(?:[(\"']|\Z)"
+            return rf"{opened}(?:\{{|\[{SP}(?:[\[\]{{]|{pair}))", longest
         if isinstance(args, KeywordArgs):
-            return rf"{opened}\[{SP}(?:[\]\[{{\"'`]|{CALL_NAME.pattern}|[^(]{{0,{MAX_NAME}}}\Z)", longest
+            begun = "" if weak else rf"|[\"'`]|[^(]{{0,{MAX_NAME}}}\Z"
+            return rf"{opened}\[{SP}(?:[\]\[{{]|{CALL_NAME.pattern}{begun})", longest
         return None
     if isinstance(args, JsonCall):
         fenced = FENCED if row.call_open or row.section_open else ""
@@ -194,6 +220,20 @@ def _wanted(row: Row) -> tuple[str, int] | None:
     return (opened, longest) if row.tool_close else None
 
 
+def _begun(row: Row) -> str | None:
+    """A pattern for what ends, and may go on as what is wanted of a weak row; None where only its length tells."""
+    args, is_list = row.dialect.args, row.dialect.listing is Listing.ARRAY
+    if row.strong or row.call_open or row.dialect.suffix:
+        return None
+    if isinstance(args, KeywordArgs):
+        begun = CALL_NAME_BEGUN.pattern
+    elif isinstance(args, JsonCall) and is_list:
+        begun = PAIR_BEGUN
+    else:
+        return None
+    return rf"{opened_by(row)}(?:\[{SP}{begun}|\Z)" if is_list else opened_by(row) + begun
+
+
 @lru_cache(maxsize=2048)
 def misnamed(row: Row) -> Look | None:
     """Tells that what stands behind a strong row's opener is no tool's name as the row writes one; None for nothing.
@@ -206,7 +246,7 @@ def misnamed(row: Row) -> Look | None:
         return None
     if row.dialect.listing is Listing.ARRAY:
         return None
-    opened, split = re.compile(_opened(row)), re.compile(row.dialect.tool_re, re.S)
+    opened, split = re.compile(opened_by(row)), re.compile(row.dialect.tool_re, re.S)
     pattern, _, longest, _ = finder(row.tool_close + row.ends + row.key_open)
     reach = MAX_NAME + longest
 

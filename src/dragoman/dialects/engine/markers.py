@@ -27,9 +27,11 @@ from .search import MANY_VAIN, VAIN, Anchored, Signs, anchored
 if TYPE_CHECKING:
     from .passing import Passing
     from .stops import Search, Stops
+    from .vain_marks import VainMarks
 
 _passing: Callable[..., Passing] = late_call(".passing", "Passing", __name__)
 _stops: Callable[..., Stops] = late_call(".stops", "Stops", __name__)
+_vain_marks: Callable[..., VainMarks] = late_call(".vain_marks", "VainMarks", __name__)
 """For streams, and fences: whole texts with a plain call need neither."""
 
 VALUE_ENDS = ("}", "]", ")")
@@ -47,6 +49,7 @@ class Marks:
     quiet       noise and framing, not shown                turns, fabricated  another party's turn or answer
     headers     what may begin a segment's header           ends    what ends a segment
     finals      what begins a final answer, and of which dialect
+    chosen      the caller named the dialects: a call of a tool that nobody declared is told of, and is no text
     """
 
     rows: Mapping[str, tuple[Row, ...]] = field(default_factory=dict)
@@ -65,6 +68,7 @@ class Marks:
     ends: frozenset[str] = NONE
     finals: Mapping[str, str] = field(default_factory=dict)
     segments: tuple[Segments, ...] = ()
+    chosen: bool = False
 
     @cached_property
     def live(self) -> frozenset[str]:
@@ -168,6 +172,12 @@ class Table(Marks):
         """Signs that are marks by themselves, and prove little; none with which what stands before a name begins."""
         found = {m for m, rows in self.only_rows.items() if len(m) == 1 and not any(row.strong for row in rows)}
         return frozenset(found) - {before[0] for before, _ in self.forms if before}
+
+    @cached_property
+    def vain(self) -> VainMarks:
+        """The marks that are words, asked whether anything that they open may follow."""
+        rows = {mark: rows for mark, rows in self.only_rows.items() if mark in self.line}
+        return _vain_marks(rows, (*self.every(), *self.befores), refuses=self.chosen)
 
     @cached_property
     def heads(self) -> frozenset[str]:
@@ -332,6 +342,7 @@ def _table(dialects: tuple[Dialect, ...], calls: bool, asked: bool, spoken: str)
             headers=_folded(m for s in segments for m in (*s.open, *s.head)),
             ends=ends,
             segments=segments,
+            chosen=asked,
         )
     )
 

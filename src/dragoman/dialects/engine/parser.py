@@ -26,7 +26,7 @@ from ..judge.provenance import ShownText
 from ..reading import segments
 from ..spec import Route
 from .beginning import beginning, may_open
-from .budget import CALLS, MARKS, OPENERS, Patience
+from .budget import CALLS, EARLY, MARKS, OPENERS, Patience
 from .candidates import Trial
 from .common_marks import FENCE_SIGNS, FENCES, NOISE
 from .emitter import Judged, Teller
@@ -143,14 +143,7 @@ class Parser:
         if lane.is_plain:
             found = lane.stop(told)
             if found is None and told:
-                lane.held, run = "", lane.run
-                run.append(told)
-                made = lane.event(told)
-                if lane.learns:
-                    lane.remember(told, made)
-                if len(run) > MOST:
-                    lane.settle()
-                return [made]
+                return lane.all_of(told)
             events = lane.look(told, found)
         else:
             events = lane.feed(told)
@@ -245,6 +238,9 @@ class Parser:
                 else:
                     self._say_marker(marker)
                 continue
+            if (yield from self._is_vain(marker)):
+                self._tell_marker(marker)
+                continue
             quotation = rows = 0
             if not (yield from self._handle(marker)):
                 quotation = yield from self._as_text(marker)
@@ -262,6 +258,8 @@ class Parser:
     def _is_passed(self) -> bool:
         """Does nothing count any more in the fence, or on the quoted line, where this stands, while nothing waits?"""
         teller = self._teller
+        if self._fenced.is_early():
+            return False
         if not (teller.reasoning or teller.queue):
             teller.context.standing()
         context = teller.context
@@ -279,15 +277,28 @@ class Parser:
             self._scanner.table = self._fenced.table
         return quotation
 
+    def _is_vain(self, marker: str) -> Need[bool]:
+        """Is the marker a word with nothing behind it that it opens?  While something waits it may say more."""
+        vain, src = self._scanner.table.vain, self._src
+        if marker[0] not in vain.signs or self._teller.queue or self._teller.reasoning:
+            return False
+        while (is_vain := vain.is_vain(src.buf, src.pos, self._names, ended=src.eof)) is None:
+            yield
+        return is_vain
+
     def _say_marker(self, marker: str) -> int:
         """The marker is text; the number of the quotation that it stands in (0: none)."""
-        src, teller = self._src, self._teller
+        teller = self._teller
+        plain = len(marker) == 1 or marker[0] in FENCE_SIGNS or teller.reasoning or teller.queue
+        sure = not plain and self._patience.openers > EARLY and teller.context.standing().sure
+        self._tell_marker(marker)
+        return teller.context.quotations if sure else 0
+
+    def _tell_marker(self, marker: str) -> None:
+        src = self._src
         written = min(max(0, -src.at), len(marker))
         src.pos += len(marker)
-        plain = len(marker) == 1 or marker[0] in FENCE_SIGNS or teller.reasoning or teller.queue
-        sure = not plain and teller.context.standing().sure
-        teller.say(marker[written:])
-        return teller.context.quotations if sure else 0
+        self._teller.say(marker[written:])
 
     def _rest(self, past: int = 0) -> Need[None]:
         """Nothing is looked for any more but the end of reasoning: what follows is text, however it may look.

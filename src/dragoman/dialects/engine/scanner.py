@@ -136,6 +136,10 @@ class Scanner:
         """The marker that stands here, `first` on its line or not; "" for none, None where more text must tell."""
         found = t.marker.match(self._src.buf, at)
         marker = found.group() if found and (first or found.group().casefold() not in t.line) else ""
+        if marker and marker[0] in t.vain.signs and self._src.base + at >= 0 and not self._teller.queue:
+            is_vain = t.vain.is_vain(self._src.buf, at, self._names, ended=self._src.eof)
+            if is_vain is not False:
+                return "" if is_vain else None
         if not (t.forms and self._has_names):
             return marker
         longer = self._named_marker(t, at, first=first)
@@ -202,6 +206,9 @@ class Scanner:
             self._fences += 1
             if self._fences > MANY_FENCES and self._fences % MANY_FENCES:  # of many in turn, one is told how far we are
                 return self.table.passing.fate(buf, at, self._names.heads) is not Fate.PASSES
+        vain = self.table.vain
+        if buf[at] in vain.signs and vain.is_vain(buf, at, self._names, ended=self._src.eof):
+            return False
         return self._counts(buf, at)
 
     def _named_marker(self, t: Table, at: int, *, first: bool) -> str | None:

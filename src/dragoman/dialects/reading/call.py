@@ -31,7 +31,9 @@ _skip_value: Callable[..., Need[bool]] = late_call(".skipped", "skip_value", __n
 
 WRONG = late(r"\s*</(?P<name>[\w:.-]{1,64})>")
 THINKS = late(r"think|reason|thought", re.IGNORECASE)
-CALL_NAME = late(r"[\"'`]?(?P<name>[A-Za-z_$][\w\\.\-:]*+)[\"'`]?+\s*+(?=\()")
+WRITTEN = r"[A-Za-z_$][\w\\.\-:]*+"
+"""A tool's name as it is written before a parenthesis."""
+CALL_NAME = late(rf"[\"'`]?(?P<name>{WRITTEN})[\"'`]?+\s*+(?=\()")
 CALL_NAME_BEGUN = late(r"(?:[\"'`]?(?:[A-Za-z_$][\w\\.\-:]*[\"'`]?\s*)?)\Z")
 """Text that may go on as one."""
 MORE = late(r"\s*[,;]\s*(?=[A-Za-z_$][\w\\.\-:]*\()")
