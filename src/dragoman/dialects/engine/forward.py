@@ -19,7 +19,7 @@ from .budget import OPENERS
 from .lookahead import untried
 from .mark_starts import FENCE, LINE_BEGINS, ended, line_that_may_matter
 from .markers import Table
-from .search import LONG, Anchored, word_before
+from .search import LONG, Anchored, begins_later, word_before
 
 MOST, EVERY = 64, 512
 """So many lines are asked one by one whether a tool's name begins them, or the code in a fence; and one more for so
@@ -127,18 +127,21 @@ class Forward:
     def _first(self, text: str, start: int, end: int, names: Declared) -> int:
         """Where the first mark begins between `start` and `end` that counts amid a line; `end` where none does."""
         if not text.isascii():
-            for sign in self._wide:
-                if sign in text:
+            for rare in self._wide:
+                if rare in text:
                     return start
         if text.find("[", start, end) >= 0 and INSTRUCTION.search(text, start, end) is not None:
             return start
         left = MOST + (end - start) // EVERY_SIGN
-        for search, before, reach, wide in (end - start > LONG and self._table.lead_signs) or self._lead:
+        for sign in (end - start > LONG and self._table.lead_signs) or self._lead:
+            search, before, _, reach, wide = sign
             found = None if wide else search(text, start, end)
             while found is not None:
                 at = found.start() - (before[found.lastindex - 1] if found.lastindex and before else 0)
                 if not reach:
                     at = word_before(text, at)
+                elif at < start:
+                    at = begins_later(sign, text, start, found)
                 if at >= start:
                     counts = self._counts(text, at, names)
                     left -= counts is None
