@@ -106,7 +106,7 @@ def test_a_plain_message_is_read_at_one_look(text: str) -> None:
 
 @pytest.mark.parametrize("call", [
     '[ping(host="a")]', '{"name": "ping", "arguments": {"host": "a"}}', '[{"name": "ping", "arguments": {"host": "a"}}]',
-    '```json\n{"name": "ping", "arguments": {"host": "a"}}\n```',
+    '```json\n{"name": "ping", "arguments": {"host": "a"}}\n```', 'Action: ping\nAction Input: {"host": "a"}',
 ])  # fmt: skip
 @pytest.mark.parametrize("before", [
     "I look.\n\n", "<think>\nHm.\n</think>\n\nNow:\n\n", "A List<Sample> of it.\n\nI look.\n\n",

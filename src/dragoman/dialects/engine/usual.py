@@ -32,6 +32,7 @@ from ..reading.strays import Strays
 from ..reading.table import CLEAN, READERS
 from ..spec import AT_FIRST
 from .beginning import may_open
+from .common_marks import FENCE_SIGNS
 from .crowd import SIGNS, Crowd
 from .forward import forward
 from .listening import Listening
@@ -50,8 +51,8 @@ _context: Callable[[], Context] = late_call("..judge.quotation", "Context", __na
 BLANKS, INDENT = re.compile(r"\s*+"), re.compile(r"[ \t\r\n]*+")
 VALUES = ("{", "[")
 """What a message begins with that is a value: in a string of it whatever stands is quoted."""
-OPENS_VALUE = late(r"(?:(?:`{3}|~{3})[\w+#.-]{0,80}+[ \t]*+\r?\n\s*+)?[{\[]")
-"""The beginning of a value that is a call, in a fence or in none."""
+FENCED_VALUE = late(r"(?:`{3}|~{3})[\w+#.-]{0,80}+[ \t]*+\r?\n\s*+[{\[]")
+"""A fence that does not hold code."""
 END = " "
 """What stands behind a text's end: no word."""
 LAST = 200
@@ -131,7 +132,9 @@ def _read_from(text: str, before: Before, at: int, heard: Listening) -> Parsed |
 def _read_unsure(text: str, before: Before, at: int, heard: Listening) -> Parsed | None:
     """The same of a text that a call ends which proves little behind words."""
     prose = text[before.start : at]
-    if not prose or prose.isspace() or heard.judge.protocol or OPENS_VALUE.match(text, at) is None:
+    if not prose or prose.isspace() or heard.judge.protocol:
+        return None
+    if text[at] in FENCE_SIGNS and FENCED_VALUE.match(text, at) is None:
         return None
     group = _read(text, at, heard, alone=False, strong=False)
     if group is None or group.end < len(text) or len(group.drafts) > 1 or not _is_usual(group.drafts[0], heard):
