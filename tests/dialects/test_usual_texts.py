@@ -154,6 +154,19 @@ def test_what_wants_a_word_is_left_to_the_parser(text: str) -> None:
     assert read(text) is None
 
 
+@pytest.mark.parametrize("count", [65, 999, 1000, 1001, 1200])
+def test_many_calls_one_behind_the_other_are_read_at_one_look(count: int) -> None:
+    text = "\n".join(CALL.replace(OF_IT, f'"host": "a{n}"') for n in range(count))
+    assert parse(text, tools=FEW) == by_parser(text, FEW)
+    assert (read(text) is not None) is (count <= 1000)
+
+
+def test_many_calls_of_which_two_are_the_same_are_left_to_the_parser() -> None:
+    text = "\n".join(CALL.replace(OF_IT, f'"host": "a{n % 70}"') for n in range(71))
+    assert read(text) is None
+    assert parse(text, tools=FEW) == by_parser(text, FEW)
+
+
 def test_a_crowd_of_backticks_before_a_call_counts_as_in_pieces() -> None:
     text = "a `b` c\n" * 11_000 + CALL
     assert parse(text, tools=TOOLS) == by_parser(text)

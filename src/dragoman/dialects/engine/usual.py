@@ -32,6 +32,7 @@ from ..reading.strays import Strays
 from ..reading.table import CLEAN, READERS
 from ..spec import AT_FIRST
 from .beginning import may_open
+from .budget import CALLS
 from .common_marks import FENCE_SIGNS
 from .crowd import SIGNS, Crowd
 from .forward import forward
@@ -59,8 +60,8 @@ LAST = 200
 """So much of a text's end tells how it ends."""
 LONGEST = 16_000
 """So much is read by readers that may find much to mend, which the parser would have to read once more."""
-MOST = 64
-"""So many groups of calls are read one behind the other."""
+SOME = 16
+"""So many calls tell whether there are more than are read of any message."""
 
 
 class Before(NamedTuple):
@@ -239,17 +240,24 @@ def _rows(text: str, at: int, heard: Listening, *, strong: bool) -> tuple[Row, .
 def _groups(text: str, at: int, heard: Listening, *, alone: bool) -> list[Group] | None:
     """The calls that stand here, with which the text ends; None where anything else stands among or behind them."""
     groups: list[Group] = []
-    while len(groups) < MOST:
+    made: set[tuple[str, str]] = set()
+    begin = at
+    while True:
         found = _read(text, at, heard, alone=alone)
         if found is None or not all(_is_usual(draft, heard) for draft in found.drafts):
             return None
         groups.append(found)
-        if found.behind == len(text):
-            return groups
+        count = len(made) + len(found.drafts)
+        made.update((draft.name, draft.text()) for draft in found.drafts)
+        if len(made) < count or count > CALLS:
+            return None  # a call made twice is the parser's to judge
         at = found.behind
+        if at == len(text):
+            return groups
         if "\n" not in text[found.end : at]:
             return None
-    return None
+        if count >= SOME and (len(text) - at) * count > (CALLS - count) * (at - begin):
+            return None
 
 
 def _read(text: str, at: int, heard: Listening, *, alone: bool, strong: bool = True) -> Group | None:
@@ -312,6 +320,7 @@ def _message(text: str, before: Before, prose: str, groups: list[Group], heard: 
     """The message of this text before these calls."""
     parts: list[Part] = [Reasoning(before.reasoning)] if before.reasoning else []
     calls: list[ToolCall] = []
+    taken: set[str] = set()
     said = prose
     blank, midline = not prose or prose.isspace(), hints.opens_midline(prose[-hints.REACH :])
     if prose:
@@ -320,7 +329,7 @@ def _message(text: str, before: Before, prose: str, groups: list[Group], heard: 
         ends = behind == len(text)
         place = Place.AMONG if not blank else Place.ALONE if ends else Place.FIRST
         decision = _decision(row, place, heard, midline=midline and not calls, ends=ends)
-        made = _calls(drafts, decision, calls)
+        made = _calls(drafts, decision, taken)
         calls += made
         parts += made
         if end < behind:
@@ -333,8 +342,8 @@ def _message(text: str, before: Before, prose: str, groups: list[Group], heard: 
     )
 
 
-def _calls(drafts: list[Draft], decision: Decision, others: list[ToolCall]) -> list[ToolCall]:
-    taken = {call.id for call in others}
+def _calls(drafts: list[Draft], decision: Decision, taken: set[str]) -> list[ToolCall]:
+    """The calls of these drafts, where so many ids are `taken`."""
     made: list[ToolCall] = []
     for draft in drafts:
         identity = draft.id or f"call_{len(taken)}"
