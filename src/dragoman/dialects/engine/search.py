@@ -231,8 +231,8 @@ def anchored(begun: Mapping[str, str], marks: Collection[str]) -> tuple[Anchored
         inside = sorted(within.get(sign, {}).items(), key=lambda rest: -rest[1])
         rests = [*inside, *([(begun[sign], 0)] if sign in begun else [])]
         choices = [f"{re.escape(sign)}(?:{'|'.join(f'{rest}()' for rest, _ in rests[n:])})" for n in range(len(rests))]
-        before, shorter = tuple(at for _, at in rests), tuple(map(late, choices[1:]))
-        found.append(Anchored(re.compile(choices[0]).search, before, shorter, reach, "" if sign.isascii() else sign))
+        ahead, shorter = tuple(at for _, at in rests), tuple(map(late, choices[1:]))
+        found.append(Anchored(re.compile(choices[0]).search, ahead, shorter, reach, "" if sign.isascii() else sign))
     return tuple(found)
 
 
