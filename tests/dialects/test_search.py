@@ -8,18 +8,21 @@ import re
 
 import pytest
 
-from dragoman import dialects
+from dragoman import Parser, Tool, dialects, parse
 from dragoman.dialects.engine.mark_starts import LOOK, starts
 from dragoman.dialects.engine.markers import Table, table
+from dragoman.dialects.engine.parsed import fold
 from dragoman.dialects.engine.search import Lead
 from dragoman.dialects.reading.named import leads
 from dragoman.dialects.rows.table import ALL, resolve
+from dragoman.events import Event
 from dragoman.lenient.source import Source
 
 PIECES = (
     "look", "_a.b", "f/g", "x:y", "[ARGS]", "[args]", " [ARGS]", "\t[ARGS]", "[TOOL_CALLS]", "<tool_call>", "</x>", "[",
     "]", "(", "{", '{"name"', "\n", " ", "  ", "word ", "ſ", "İ", "-", ".", "$v", "@at", "日本", "<|", "<|tool|>", "'",
 )  # fmt: skip
+PING = Tool(name="ping", parameters={"type": "object", "properties": {}})
 LONG = "plain words " * 60 + "."
 
 
@@ -57,6 +60,33 @@ def test_single_signs_find_every_place_that_the_whole_pattern_finds(name: str) -
         found = _places(by_signs, text)
         assert found == _places(Lead(whole, one=True), text)
         assert set(found) <= set(_places(Lead(marks.lead, one=True), text))  # which looks less far
+
+
+@pytest.mark.parametrize("name", ["harmony", ""])
+def test_a_mark_that_ends_another_hides_neither(name: str) -> None:
+    marks, rng = table(resolve(name), calls=True) if name else table(ALL, calls=True), random.Random(name)
+    inline = sorted(marks.every() - marks.line)
+    ends = sorted(mark for mark in inline if any(other != mark and other.endswith(mark) for other in inline))
+    for _ in range(30):
+        pieces = [*rng.choices(ends, k=9), *rng.choices(inline, k=9), *rng.choices(("x", " ", "\n", "word ", "<"), k=9)]
+        rng.shuffle(pieces)
+        text = LONG + "".join(pieces) + LONG
+        for signs in (lambda: marks.lead_signs, lambda: marks.sure_signs):
+            found = set(_places(Lead(marks.lead, one=True, signs=signs), text))
+            for at in range(len(text)):
+                match = marks.marker.match(text, at) if marks.lead.match(text, at) else None
+                assert match is None or match.group().casefold() in marks.line or at in found, text[at : at + 40]
+
+
+@pytest.mark.parametrize("before", ["", "x"])
+def test_a_mark_right_behind_its_like_is_found_in_a_whole_text_as_in_pieces(before: str) -> None:
+    text = before + "assistantanalysis to=functions." * 700
+    parser, events = Parser(tools=[PING]), list[Event]()
+    for at in range(0, len(text), 7):
+        events += parser.feed(text[at : at + 7])
+    whole = parse(text, tools=[PING])
+    assert fold([*events, *parser.close()]).issues == whole.issues
+    assert len(whole.issues) == 1  # there are more marks than are looked at
 
 
 @pytest.mark.parametrize("name", ["hermes", "deepseek_v3", "fenced_json", "react", ""])

@@ -104,6 +104,45 @@ def test_a_plain_message_is_read_at_one_look(text: str) -> None:
     assert read(text) is not None
 
 
+@pytest.mark.parametrize("call", [
+    '[ping(host="a")]', '{"name": "ping", "arguments": {"host": "a"}}', '[{"name": "ping", "arguments": {"host": "a"}}]',
+    '```json\n{"name": "ping", "arguments": {"host": "a"}}\n```', 'Action: ping\nAction Input: {"host": "a"}',
+])  # fmt: skip
+@pytest.mark.parametrize("before", [
+    "I look.\n\n", "<think>\nHm.\n</think>\n\nNow:\n\n", "A List<Sample> of it.\n\nI look.\n\n",
+])  # fmt: skip
+def test_a_call_that_proves_little_behind_words_is_in_doubt_at_one_look(before: str, call: str) -> None:
+    found = read(before + call)
+    assert found == by_parser(before + call, FEW)
+    assert found is not None
+    assert [(call.name, call.arguments) for call in found.doubtful] == [("ping", {"host": "a"})]
+
+
+@pytest.mark.parametrize("before", [
+    "So `it is\n", "> quoted\n> ", "Do not run this:\n\n", "User: hi\n\n", "```\nx\n", "- so:\n\n      ",
+    'x {"name": "ping", "arguments": {"host": "a"}} y\n', '[ping(host="a")] x\n',
+])  # fmt: skip
+def test_a_call_that_proves_little_behind_what_bears_on_it_is_left_to_the_parser(before: str) -> None:
+    text = before + '[ping(host="a")]'
+    assert read(text) is None
+    assert parse(text, tools=FEW) == by_parser(text, FEW)
+
+
+@pytest.mark.parametrize(
+    "asked", [{"doubt": "run"}, {"doubt": "text"}, {"dialects": "pythonic"}, {"dialects": "hermes"}]
+)
+def test_what_becomes_of_a_call_in_doubt_is_the_callers_choice(asked: dict[str, Any]) -> None:
+    text = 'I look.\n\n[ping(host="a")]'
+    assert parse(text, tools=FEW, **asked) == by_parser(text, FEW, **asked)
+
+
+def test_a_call_amid_words_is_told_of_beside_one_that_runs_where_arguments_are_required() -> None:
+    text = f'So {{"name": "Read_File", "arguments": {{"path": "a"}}}} is it.\n{CALL}'
+    parsed = parse(text, tools=TOOLS)
+    assert parsed == by_parser(text)
+    assert len(parsed.issues) == 1
+
+
 @pytest.mark.parametrize("text", [
     "Nothing to do.", f"```\n{CALL}\n```", f"```\n{CALL}", f"> {CALL}", f"Do not run this:\n\n{CALL}", f"{CALL}\nDone.",
     '{"name": "pong", "arguments": {}}', '{"name": "ping", "arguments": {"host": "a"}}.', "[ping(host=x)]", "[]", "{}",
@@ -113,6 +152,19 @@ def test_a_plain_message_is_read_at_one_look(text: str) -> None:
 ])  # fmt: skip
 def test_what_wants_a_word_is_left_to_the_parser(text: str) -> None:
     assert read(text) is None
+
+
+@pytest.mark.parametrize("count", [65, 900, 1001, 1200])
+def test_many_calls_one_behind_the_other_are_read_at_one_look(count: int) -> None:
+    text = "\n".join(CALL.replace(OF_IT, f'"host": "a{n}"') for n in range(count))
+    assert parse(text, tools=FEW) == by_parser(text, FEW)
+    assert (read(text) is not None) is (count <= 1000)
+
+
+def test_many_calls_of_which_two_are_the_same_are_left_to_the_parser() -> None:
+    text = "\n".join(CALL.replace(OF_IT, f'"host": "a{n % 70}"') for n in range(71))
+    assert read(text) is None
+    assert parse(text, tools=FEW) == by_parser(text, FEW)
 
 
 def test_a_crowd_of_backticks_before_a_call_counts_as_in_pieces() -> None:

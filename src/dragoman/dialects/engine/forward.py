@@ -19,7 +19,7 @@ from .budget import OPENERS
 from .lookahead import untried
 from .mark_starts import FENCE, LINE_BEGINS, ended, line_that_may_matter
 from .markers import Table
-from .search import LONG, Anchored, word_before
+from .search import LONG, Anchored, begins_later, word_before
 
 MOST, EVERY = 64, 512
 """So many lines are asked one by one whether a tool's name begins them, or the code in a fence; and one more for so
@@ -28,6 +28,8 @@ EVERY_SIGN = 100
 """The same of marks of one sign amid lines: the parser looks at a few more of them."""
 VAIN = OPENERS // 2
 """So many lines may begin with a mark of more than one sign, of which the parser hears some only (`budget.py`)."""
+MAY_CALL, TOO_MANY = -1, -2
+"""Why a line is not passed: a call may begin there, or the parser would count it among too many."""
 FIRST = 300
 """So much tells of the first line's beginning: no name is longer."""
 BLANKS = r"[ \t\r]*+"
@@ -35,7 +37,6 @@ REST = rf"(?:(?!{BLANKS}(?:`{{3}}|~{{3}}|<))[^\n]*+\n)++{BLANKS}`{{3,}}+[ \t\r]*
 START = re.compile(BLANKS)
 FENCED = late(rf"`{{3}}(?!`)[\w+#.-]{{0,120}}[ \t]*+\r?\n\s*+(?P<first>[^\s{{\[\"'`~<(]){REST}")
 """A block of code that closes, in which no line begins with a fence or a tag: only its first word counts."""
-WORD = re.compile(r"[\w$@]")
 MARKED, MARKED_SIGNS = late(LINE_MARKS), frozenset((*LINE_SIGNS, *(party[0] for party in PARTIES)))
 """What outlasts its line, and how it begins: another party's turn, blocks that quote."""
 INSTRUCTION = late(r"\[(?=(?i:INST)\])")
@@ -63,12 +64,12 @@ class Forward:
     def to(self, text: str, start: int, names: Declared) -> int:
         """From the line's beginning `start` on, the beginning of the line before which nothing counts; -1 for none.
 
-        It begins with a sign that marks begin with, and is not the one at `start`.
+        It is not the one at `start`, and no blank stands there.
         """
         at = self._first(text, start, self._over_lines(text, start, names), names)
         if at <= start or at == len(text) or text[at - 1] != "\n":
             return -1
-        return at if text[at] not in " \t\r" and WORD.match(text, at) is None else -1
+        return at if text[at] not in " \t\r" else -1
 
     def is_clear(self, text: str, start: int, end: int, names: Declared) -> bool:
         """Does no mark begin between `start` and `end`, wherever on a line?"""
@@ -89,30 +90,34 @@ class Forward:
             line = text.rfind("\n", 0, found.end()) + 1
             pos = self._past(text, line, names, asked)
             if pos < 0:
-                return line
+                return line if pos == MAY_CALL else start
         return start
 
     def _past(self, text: str, line: int, names: Declared, asked: int) -> int:
-        """Behind a fence of code here, or a line that begins no call; -1 for neither.  So many were asked."""
+        """Behind a fence of code here, or a line that begins no call; else why not.  So many were asked."""
         at = START.match(text, line).end()  # type: ignore[union-attr]
         if text.startswith(FENCE, at):
             fence = FENCED.match(text, at)
             known = self._table.marker.match(text, at) if fence is not None else None
             if fence is None or known is None or known.group().casefold() not in self._fences:
-                return -1
-            return -1 if self._may_call(text, fence.start("first"), names, asked) else fence.end()
-        if self._may_call(text, at, names, asked):
-            return -1
-        return text.find("\n", at) + 1 or -1
+                return MAY_CALL
+            return self._why_not(text, fence.start("first"), names, asked) or fence.end()
+        return self._why_not(text, at, names, asked) or text.find("\n", at) + 1 or MAY_CALL
 
-    def _may_call(self, text: str, at: int, names: Declared, asked: int) -> bool:
-        """May a call, or anything that counts, begin with the word that stands here?"""
-        table, sign = self._table, text[at]
-        found = table.marker.match(text, at)
-        if found is not None and not table.vain.is_vain(text, at, names):
+    def _why_not(self, text: str, at: int, names: Declared, asked: int) -> int:
+        """Why a line that begins with the word here may not be passed; 0 where it may."""
+        found = self._table.marker.match(text, at)
+        if found is not None and not self._table.vain.is_vain(text, at, names):
             mark = found.group().casefold()
-            if (len(mark) > 1 and asked > VAIN) or not self._is_vain(mark, text, at):
-                return True
+            if not self._is_vain(mark, text, at):
+                return MAY_CALL
+            if len(mark) > 1 and asked > VAIN:
+                return TOO_MANY
+        return MAY_CALL if self._may_name(text, at, names) else 0
+
+    def _may_name(self, text: str, at: int, names: Declared) -> bool:
+        """May a tool's name begin what stands here, or what outlasts its line?"""
+        table, sign = self._table, text[at]
         if not sign.isascii() or begins_word(names, text, at):
             return True
         if sign in MARKED_SIGNS and MARKED.match(text, at) is not None:
@@ -127,18 +132,21 @@ class Forward:
     def _first(self, text: str, start: int, end: int, names: Declared) -> int:
         """Where the first mark begins between `start` and `end` that counts amid a line; `end` where none does."""
         if not text.isascii():
-            for sign in self._wide:
-                if sign in text:
+            for rare in self._wide:
+                if rare in text:
                     return start
         if text.find("[", start, end) >= 0 and INSTRUCTION.search(text, start, end) is not None:
             return start
         left = MOST + (end - start) // EVERY_SIGN
-        for search, before, reach, wide in (end - start > LONG and self._table.lead_signs) or self._lead:
+        for sign in (end - start > LONG and self._table.lead_signs) or self._lead:
+            search, before, _, reach, wide = sign
             found = None if wide else search(text, start, end)
             while found is not None:
                 at = found.start() - (before[found.lastindex - 1] if found.lastindex and before else 0)
                 if not reach:
                     at = word_before(text, at)
+                elif at < start:
+                    at = begins_later(sign, text, start, found)
                 if at >= start:
                     counts = self._counts(text, at, names)
                     left -= counts is None

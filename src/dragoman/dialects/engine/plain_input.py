@@ -38,12 +38,19 @@ class Plain(NamedTuple):
 
 def plain_input(text: str, find: Callable[[str], Tool | None]) -> Plain | None:
     """The call with which `text` ends, of a tool that `find` knows."""
-    found = INPUT.search(text) if SAID in text else None
+    said = text.rfind(SAID)
+    found = INPUT.search(text, _line_before(text, said)) if said >= 0 else None
     tool = find(found["name"]) if found is not None else None
     if found is None or tool is None:
         return None
     given = _arguments(found["input"].strip(), tool)
     return Plain(*found.span("call"), tool.name, given) if given is not None else None
+
+
+def _line_before(text: str, at: int) -> int:
+    """Where the line ends before the one before this place; 0 where there is none."""
+    begin = text.rfind("\n", 0, at)
+    return max(0, text.rfind("\n", 0, begin)) if begin >= 0 else 0
 
 
 def _arguments(said: str, tool: Tool) -> Mapping[str, Any] | None:

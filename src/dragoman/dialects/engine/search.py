@@ -11,6 +11,7 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import NamedTuple, TypeAlias
 
+from ...late import late
 from ...lenient.source import Source
 
 FEW = 400
@@ -28,10 +29,14 @@ Search: TypeAlias = Callable[[str, int, int], re.Match[str] | None]
 
 
 class Anchored(NamedTuple):
-    """A search for one sign and the marks that it stands in; `before` is how far behind their beginnings, by group."""
+    """A search for one sign and the marks that it stands in; `before` is how far behind their beginnings, by group.
+
+    Where a mark ends another, the longer one is found; `shorter` match at the sign what comes behind each group.
+    """
 
     search: Search
     before: tuple[int, ...] = ()
+    shorter: tuple[re.Pattern[str], ...] = ()
     reach: int = 0  # how far a mark goes at the most; 0 for a sign that stands behind a word that the place begins with
     wide: str = ""  # a sign that few texts hold, none of ASCII alone
 
@@ -171,9 +176,25 @@ def _place(sign: Anchored, buf: str, start: int, end: int, found: re.Match[str] 
         at = found.start() - (sign.before[found.lastindex - 1] if found.lastindex else 0)
         if not sign.reach:
             at = word_before(buf, at)
+        elif at < start:
+            at = begins_later(sign, buf, start, found)
         if at >= start:
             return at
-        found = sign.search(buf, found.end(), last)
+        found = sign.search(buf, found.start() + 1, last)
+    return -1
+
+
+def begins_later(sign: Anchored, buf: str, start: int, found: re.Match[str]) -> int:
+    """Where a mark with this sign begins, not before `start`, of those shorter than the one `found`; -1 for none."""
+    group = found.lastindex or 0
+    while 0 < group <= len(sign.shorter):
+        shorter = sign.shorter[group - 1].match(buf, found.start())
+        if shorter is None:
+            return -1
+        group += shorter.lastindex or 0
+        at = found.start() - sign.before[group - 1]
+        if at >= start:
+            return at
     return -1
 
 
@@ -207,10 +228,11 @@ def anchored(begun: Mapping[str, str], marks: Collection[str]) -> tuple[Anchored
             within.setdefault(sign, {})[stands + behind] = at
     found = []
     for sign in sorted({*begun, *within}, key=lambda sign: (sign not in RARE, RARE.find(sign), sign)):
-        rests = {**({begun[sign]: 0} if sign in begun else {}), **within.get(sign, {})}
-        choice = "|".join(f"{rest}()" for rest in rests)
-        search = re.compile(f"{re.escape(sign)}(?:{choice})").search
-        found.append(Anchored(search, tuple(rests.values()), reach, wide="" if sign.isascii() else sign))
+        inside = sorted(within.get(sign, {}).items(), key=lambda rest: -rest[1])
+        rests = [*inside, *([(begun[sign], 0)] if sign in begun else [])]
+        choices = [f"{re.escape(sign)}(?:{'|'.join(f'{rest}()' for rest, _ in rests[n:])})" for n in range(len(rests))]
+        ahead, shorter = tuple(at for _, at in rests), tuple(map(late, choices[1:]))
+        found.append(Anchored(re.compile(choices[0]).search, ahead, shorter, reach, "" if sign.isascii() else sign))
     return tuple(found)
 
 

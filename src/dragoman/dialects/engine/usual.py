@@ -1,8 +1,9 @@
 """Messages that end in a call of which nothing is to be said: reasoning perhaps, text perhaps, and the call.
+Or in one that is only in doubt because it proves little behind words.
 
 Most messages with a call are such, and a parser takes three hundred steps to find that it did not have to wait for,
-mend or doubt anything.  Here the lines before the call are passed in one look (`forward.py`), it is read by the readers
-of its notation, and judged by the same evidence and rules.  Knows what listens; reads no notation itself.
+mend or look up anything.  Here the lines before the call are passed in one look (`forward.py`), it is read by the
+readers of its notation, and judged by the same evidence and rules.  Knows what listens; reads no notation itself.
 
 Contract: `read` gives exactly what the parser makes of the same text, folded, or which part of it the parser may pass;
 many a text is not read here of which that would come to the same.
@@ -11,22 +12,28 @@ many a text is not read here of which that would come to the same.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import lru_cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
+from ...late import late, late_call
 from ...lenient.notation import Broken, Cut
 from ...lenient.source import Source
 from ...types import Part, Reasoning, Stop, Text, Tier, ToolCall
 from ..judge import hints
+from ..judge.boxes import closes, lasts
 from ..judge.candidate import Draft
 from ..judge.evidence import Evidence, Mark, Place, habit_of, mark_of
-from ..judge.rules import Decision, decide
+from ..judge.rules import Decision, Outcome, decide
 from ..reading.call import Attempt, Mismatch
 from ..reading.compiled import Row
 from ..reading.named import begins_word, forms_at, opener
 from ..reading.strays import Strays
 from ..reading.table import CLEAN, READERS
+from ..spec import AT_FIRST
 from .beginning import may_open
+from .budget import CALLS
+from .common_marks import FENCE_SIGNS
 from .crowd import SIGNS, Crowd
 from .forward import forward
 from .listening import Listening
@@ -34,17 +41,27 @@ from .lookahead import unlike, unlike_all, untried
 from .markers import VALUE_ENDS
 from .overlooked import overlooked
 from .parsed import Parsed
+from .pending import box_of
 from .visible import BLOCK
 
+if TYPE_CHECKING:
+    from ..judge.quotation import Context
+
+_context: Callable[[], Context] = late_call("..judge.quotation", "Context", __name__)
+"""Asked of calls that prove little: what nobody writes but to make a call is one in any box that is not sure."""
 BLANKS, INDENT = re.compile(r"\s*+"), re.compile(r"[ \t\r\n]*+")
 VALUES = ("{", "[")
 """What a message begins with that is a value: in a string of it whatever stands is quoted."""
+FENCED_VALUE = late(r"(?:`{3}|~{3})[\w+#.-]{0,80}+[ \t]*+\r?\n\s*+[{\[]")
+"""A fence that does not hold code."""
+END = " "
+"""What stands behind a text's end: no word."""
 LAST = 200
 """So much of a text's end tells how it ends."""
 LONGEST = 16_000
 """So much is read by readers that may find much to mend, which the parser would have to read once more."""
-MOST = 64
-"""So many groups of calls are read one behind the other."""
+SOME = 16
+"""So many calls tell whether there are more than are read of any message."""
 
 
 class Before(NamedTuple):
@@ -91,7 +108,7 @@ def read(text: str, heard: Listening, finish: str) -> Parsed | Clear:
     at = _call(text, before.start, at, heard)
     if at < 0:
         return NOWHERE
-    return _read_from(text, before, at, heard) or Clear(before.start, at)
+    return _read_from(text, before, at, heard) or _read_unsure(text, before, at, heard) or Clear(before.start, at)
 
 
 def _read_value(text: str, before: Before, at: int, heard: Listening) -> Parsed | None:
@@ -108,11 +125,43 @@ def _read_from(text: str, before: Before, at: int, heard: Listening) -> Parsed |
     """The same of a text whose first call may stand at `at`; None where only the parser can tell."""
     prose = text[before.start : at]
     groups = _groups(text, at, heard, alone=not prose or prose.isspace())
-    if groups is None or _says_against(groups[0].row, prose) or _overlooks(prose, heard):
-        return None
-    if len(prose) > SIGNS and Crowd().will(prose):
+    if groups is None or not _is_plain(prose, groups[0].row) or _overlooks(prose, heard):
         return None
     return _message(text, before, prose, groups, heard)
+
+
+def _read_unsure(text: str, before: Before, at: int, heard: Listening) -> Parsed | None:
+    """The same of a text that a call ends which proves little behind words."""
+    prose = text[before.start : at]
+    if not prose or prose.isspace() or heard.judge.protocol:
+        return None
+    if text[at] in FENCE_SIGNS and FENCED_VALUE.match(text, at) is None:
+        return None
+    group = _read(text, at, heard, alone=False, strong=False)
+    if group is None or group.end < len(text) or len(group.drafts) > 1 or not _is_usual(group.drafts[0], heard):
+        return None
+    if not _is_plain(prose, group.row) or box_of(group.row, text[at:]) or _is_quoted(prose):
+        return None
+    midline = hints.opens_midline(prose[-hints.REACH :])
+    decision = _decision(group.row, Place.AMONG, heard, midline=midline, ends=True)
+    if decision.outcome is Outcome.RUN:
+        return None if _overlooks(prose, heard) else _message(text, before, prose, [group], heard)
+    return _doubtful(text, before, group.drafts[0], decision, heard)
+
+
+def _is_plain(prose: str, row: Row) -> bool:
+    """Is what stands before a call of this row no part of it, and no more crowded with signs than an answer is?"""
+    return not (_says_against(row, prose) or (len(prose) > SIGNS and Crowd().will(prose)))
+
+
+def _is_quoted(prose: str) -> bool:
+    """May anything that is open behind this text quote what ends the message there, or is that another party's?"""
+    context = _context()
+    context.add(prose)
+    standing = context.standing()
+    if standing.quote is not None and (standing.sure or not lasts(standing) or closes(standing, END)):
+        return True
+    return context.turned()
 
 
 # ── where the call stands ────────────────────────────────────────────────────
@@ -191,17 +240,24 @@ def _rows(text: str, at: int, heard: Listening, *, strong: bool) -> tuple[Row, .
 def _groups(text: str, at: int, heard: Listening, *, alone: bool) -> list[Group] | None:
     """The calls that stand here, with which the text ends; None where anything else stands among or behind them."""
     groups: list[Group] = []
-    while len(groups) < MOST:
+    made: set[tuple[str, str]] = set()
+    begin = at
+    while True:
         found = _read(text, at, heard, alone=alone)
         if found is None or not all(_is_usual(draft, heard) for draft in found.drafts):
             return None
         groups.append(found)
-        if found.behind == len(text):
-            return groups
+        count = len(made) + len(found.drafts)
+        made.update((draft.name, draft.text()) for draft in found.drafts)
+        if len(made) < count or count > CALLS:
+            return None  # a call made twice is the parser's to judge
         at = found.behind
+        if at == len(text):
+            return groups
         if "\n" not in text[found.end : at]:
             return None
-    return None
+        if count >= SOME and (len(text) - at) * count > (CALLS - count) * (at - begin):
+            return None
 
 
 def _read(text: str, at: int, heard: Listening, *, alone: bool, strong: bool = True) -> Group | None:
@@ -212,7 +268,7 @@ def _read(text: str, at: int, heard: Listening, *, alone: bool, strong: bool = T
     last = text[-LAST:].rstrip()
     for row in _rows(text, at, heard, strong=strong):
         other = untried(row)
-        if other is not None and other(text, at):
+        if (other is not None and other(text, at)) or not (strong or alone or row.place not in AT_FIRST):
             continue
         src.pos = at
         attempt = Attempt(src, row, heard.judge, _ignore, READERS)
@@ -264,6 +320,7 @@ def _message(text: str, before: Before, prose: str, groups: list[Group], heard: 
     """The message of this text before these calls."""
     parts: list[Part] = [Reasoning(before.reasoning)] if before.reasoning else []
     calls: list[ToolCall] = []
+    taken: set[str] = set()
     said = prose
     blank, midline = not prose or prose.isspace(), hints.opens_midline(prose[-hints.REACH :])
     if prose:
@@ -272,7 +329,7 @@ def _message(text: str, before: Before, prose: str, groups: list[Group], heard: 
         ends = behind == len(text)
         place = Place.AMONG if not blank else Place.ALONE if ends else Place.FIRST
         decision = _decision(row, place, heard, midline=midline and not calls, ends=ends)
-        made = _calls(drafts, decision, calls)
+        made = _calls(drafts, decision, taken)
         calls += made
         parts += made
         if end < behind:
@@ -285,8 +342,8 @@ def _message(text: str, before: Before, prose: str, groups: list[Group], heard: 
     )
 
 
-def _calls(drafts: list[Draft], decision: Decision, others: list[ToolCall]) -> list[ToolCall]:
-    taken = {call.id for call in others}
+def _calls(drafts: list[Draft], decision: Decision, taken: set[str]) -> list[ToolCall]:
+    """The calls of these drafts, where so many ids are `taken`."""
     made: list[ToolCall] = []
     for draft in drafts:
         identity = draft.id or f"call_{len(taken)}"
@@ -297,6 +354,22 @@ def _calls(drafts: list[Draft], decision: Decision, others: list[ToolCall]) -> l
         report, given = draft.report(tier, decision), draft.arguments()
         made.append(ToolCall(id=identity, name=draft.name, arguments=given, raw=draft.text(), report=report))
     return made
+
+
+def _doubtful(text: str, before: Before, draft: Draft, decision: Decision, heard: Listening) -> Parsed | None:
+    """The message of this text, with whose last call it stays in doubt whether it was meant."""
+    shown, written = text[before.start :], text[draft.start : draft.end]
+    if decision.outcome is not Outcome.ASK or heard.judge.doubt != "ask":
+        return None
+    if before.start + shown.find(written) != draft.start or _overlooks(shown, heard, written):
+        return None
+    report, given = draft.report(Tier.RAW_JSON, decision), draft.arguments()
+    call = ToolCall(id=draft.id or "call_0", name=draft.name, arguments=given, raw=draft.text(), report=report)
+    parts: list[Part] = [Reasoning(before.reasoning)] if before.reasoning else []
+    return Parsed(
+        calls=(), text=shown, reasoning=before.reasoning or "", issues=(), parts=(*parts, Text(shown)),
+        doubtful=(call,), source=text,
+    )  # fmt: skip
 
 
 # ── what is decided on them ──────────────────────────────────────────────────
@@ -323,13 +396,9 @@ def _decided(mark: Mark, strong: bool, place: Place, habit: str, asked: bool) ->
     return decide(Evidence(mark=mark, strong=strong, place=place, habit=habit, asked=asked))
 
 
-def _overlooks(prose: str, heard: Listening) -> bool:
-    """Does the text hold a call that no mark led to, or may it?"""
+def _overlooks(text: str, heard: Listening, *calls: str) -> bool:
+    """Does the text hold a call that no mark led to, beside these, or may it?"""
     if heard.judge.asked_by_name:
         return False
-    return next(overlooked(prose, heard.names, _nothing), None) is not None
-
-
-def _nothing(_: str) -> dict[str, object]:
-    """Stands for the arguments of any call: whatever else it holds, it was found."""
-    return {}
+    asked: list[str] = []
+    return next(overlooked(text, heard.names, asked.append, calls=calls), None) is not None or bool(asked)

@@ -3,7 +3,8 @@
 Knows rows' marks and tools' shapes; does not know dialects, nor where in a message it stands.
 
 Contract: what it takes, the reader of `tags.py` would read to the same draft; what it does not take, that reader reads.
-It takes only a text that has ended, with another call of the row right behind it, or no sign that a mark begins with.
+It takes only a text that has ended, with another call of the row right behind it, no sign that a mark begins with, or
+words, where `strays.py` says that no value can go on in what follows them.
 """
 
 from __future__ import annotations
@@ -11,17 +12,19 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 from functools import lru_cache
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from ...late import late
-from ...lenient.source import SPACE
+from ...lenient.source import SPACE, Need
 from ...schema.validation import Shape, shape
 from ..spec import TaggedArgs, Typing
 from .arguments import RawArguments
 from .call import Attempt
 from .compiled import JOINTS, Row
 from .keys import TEXT
+from .strays import Behind, CallMarks
 
+Told = TypeVar("Told")
 SIGN = "<"
 """Every mark of these rows holds it, so a value without it holds none."""
 NAME = r"[\w.-]{1,128}"
@@ -36,11 +39,15 @@ PROBE = "a_b.c-1"
 
 
 class Marks(NamedTuple):
-    """What stands before the arguments, one argument, and what stands behind them; `trim` is dropped from values."""
+    """What stands before the arguments, one argument, and what stands behind them; `trim` is dropped from values.
+
+    Behind the `tail` something is seen that is no part of the call; words may be in its group.
+    """
 
     head: re.Pattern[str]
     argument: re.Pattern[str]
     tail: re.Pattern[str]
+    stray: CallMarks
     others: re.Pattern[str] | None
     trim: str
     typing: Typing
@@ -67,12 +74,14 @@ def _marks(row: Row) -> Marks | None:
     others = [mark for mark in row.value_marks if SIGN not in mark]
     # one that opens no section of its own goes on a section that nothing closes
     again = "|".join(map(re.escape, row.section_open or row.opens_call)) if end or not section else "(?!)"
+    words = rf"{space}(?P<words>[^{SIGN}\s])" if all(mark.startswith(SIGN) for mark in row.between) else "(?!)"
     named = rf"(?P<call>{tool}{space if tool else ''}(?P<name>{NAME}){over})"
     valued = rf"{space + gives if gives else ''}(?P<value>[^{SIGN}]*+){re.escape(row.value_close[0])}"
     return Marks(
         head=re.compile(f"{section}{space}{call}{space}{named}"),
         argument=re.compile(f"{space}{opens}(?P<key>{NAME})(?P<mark>{keys}){valued}"),
-        tail=re.compile(rf"{behind}(?=[^{SIGN}]*+\Z|{space}(?:{again}))"),
+        tail=re.compile(rf"{behind}(?=[^{SIGN}]*+\Z|{space}(?:{again})|{words})"),
+        stray=CallMarks(row.value_close, row.ends, row.opens_call),
         others=re.compile("|".join(map(re.escape, others))) if others else None,
         trim=args.trim,
         typing=args.typing,
@@ -123,7 +132,7 @@ def clean_tags(attempt: Attempt) -> bool:
         return False
     found, end = given
     tail = marks.tail.match(src.buf, end)
-    if tail is None:
+    if tail is None or (found and tail["words"] and not _is_clear(attempt, marks.stray, end)):
         return False
     src.pos = head.start("call")
     draft = attempt.new()
@@ -139,6 +148,27 @@ def clean_tags(attempt: Attempt) -> bool:
     attempt.finish(draft)
     src.pos = tail.end()
     return True
+
+
+def _is_clear(attempt: Attempt, marks: CallMarks, end: int) -> bool:
+    """Does what follows tell that no value goes on behind the closer that ends here?"""
+    src, strays, begin = attempt.src, attempt.strays, attempt.src.pos
+    if strays is None:
+        return True
+    size = len(marks.value[0])
+    src.pos = end - size
+    found = _told(strays.behind(src, size, marks, attempt.another, text=True))
+    src.pos = begin
+    return found is Behind.CLEAR
+
+
+def _told(read: Need[Told]) -> Told | None:
+    """What is read of a text that has ended, where nothing is waited for."""
+    try:
+        next(read)
+    except StopIteration as told:
+        return told.value  # type: ignore[no-any-return]
+    return None
 
 
 def _arguments(
