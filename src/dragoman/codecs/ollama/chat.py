@@ -70,7 +70,8 @@ class Decoder(AnswerDecoder):
         message = mapping(body.get("message"))
         places: list[tuple[str, ...]] = [("message", key) for key in _TELLING if message.get(key)]
         places += [(key,) for key in ("thinking", "response") if body.get(key)]
-        return self._repeat_text(events, *places[0]) if len(places) == 1 else events
+        adds = body.get("logprobs") or message.get("images")  # to what stands in the lines before
+        return self._repeat_text(events, *places[0]) if len(places) == 1 and not adds else events
 
     def _read_noise(self, body: JsonObject) -> None:
         if body.get("created_at") not in (None, NO_TIME):
