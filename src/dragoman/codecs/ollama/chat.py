@@ -196,7 +196,10 @@ class LineEncoder(Encoder):
     def _on_wire_event(self, event: WireEvent) -> list[Frame]:
         if event.api != NAME:
             return []
+        before = items(self._besides.get("logprobs"))  # of text that was held, and comes with this
         self._besides |= rest(event.fields, ("message",))
+        if before:
+            self._besides["logprobs"] = [*before, *items(event.fields.get("logprobs"))]
         self._told.update(event.fields)
         images = mapping(event.fields.get("message"))
         return [self._line({"role": "assistant", "content": "", **images})] if images else []
