@@ -94,6 +94,13 @@ def test_a_string_that_stands_in_another_place_is_not_taken_for_it() -> None:
     assert like_frame(frame, "chatcmpl-1", (), _string) is None
 
 
+def test_a_field_inside_another_is_not_taken_for_one_of_the_frame_itself() -> None:
+    alike = like_frame(_frame("one", mine={"usage": 1}), "one", ("usage",), _string)
+    assert alike is not None
+    assert alike.read(_frame("two", mine={"usage": 1})) == ("two", {})
+    assert alike.read(_frame("two", mine={"usage": 2})) is None
+
+
 # ── several at once ──────────────────────────────────────────────────────────
 
 FLAT: st.SearchStrategy[Any] = st.one_of(st.integers(0, 99), TEXTS, st.fixed_dictionaries({"a": st.integers(0, 9), "b": TEXTS}), st.just({}))
@@ -132,6 +139,7 @@ def test_plain_frames_are_read_as_a_run(texts: list[str], ascii_only: bool) -> N
 
 
 HALVES = _frame("x").replace("x", "\\ud83d"), _frame("x").replace("x", "\\ude00")
+NULLS = _frame("x", usage={"a": 1}), _frame("y", usage={"a": None})
 NUMBERS = _frame("x", usage={"a": 1, "b": 2}), _frame("y", usage={"a": 3})
 GLUED = _frame("x").replace('"number": 0', '"number": {"a":"}'), _frame("x").replace('"number": 0', '"number": {":1}')
 
@@ -141,6 +149,7 @@ GLUED = _frame("x").replace('"number": 0', '"number": {"a":"}'), _frame("x").rep
     [
         pytest.param(HALVES, id="halves of one character"),
         pytest.param(NUMBERS, id="the last leaves open what another says"),
+        pytest.param(NULLS, id="the last has nothing where another says something"),
         pytest.param(GLUED, id="values that are one only together"),
         pytest.param((_frame("a"), _frame("b", finish="stop"), _frame("c"), _frame("d")), id="another frame among them"),
         pytest.param((_frame("a"), _frame("b").replace("b", "b\\x"), _frame("c")), id="no JSON"),

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from dragoman.codecs import CODECS
 from dragoman.codecs.crossing.answers import AnswerCrossing, crossed_answer
 from dragoman.codecs.crossing.parts import parts_crossed
 from dragoman.codecs.crossing.settings import ALL, SETTINGS, crossed
@@ -50,6 +51,13 @@ def test_a_whole_answer_crosses_as_a_streamed_one(api: str) -> None:
 def test_an_answer_stays_as_it_is_on_its_own_wire() -> None:
     plain = Response(message=Message("assistant", ANSWER.message.parts[:-1]), extra=ANSWER.extra)
     assert crossed_answer(plain, "openai_responses") == plain
+
+
+def test_an_answer_of_which_only_the_tier_is_known_has_counts_for_clients_of_anthropic() -> None:
+    tier = WireFields("openai_chat", {"service_tier": "default"})
+    tiered = Response(message=Message("assistant", (Text("Blue."),)), extra=tier)
+    body = CODECS["anthropic_messages"].encode_response(crossed_answer(tiered, "anthropic_messages"))
+    assert body["usage"] == {"service_tier": "standard", "input_tokens": 0, "output_tokens": 0}
 
 
 def test_what_was_made_for_a_client_goes_back_to_no_vendor() -> None:

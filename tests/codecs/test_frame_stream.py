@@ -27,6 +27,7 @@ from dragoman.events import (
     TextDelta,
 )
 from dragoman.types import Response, Stop, Usage
+from tests.support import places
 from tests.support.recordings import VECTORS, pieces, rows, streamed
 
 TEXTS = st.lists(st.text(st.characters(exclude_categories=["Cs"]), min_size=1), max_size=9)
@@ -106,6 +107,20 @@ def test_a_recorded_stream_says_what_its_frames_say(api: str, size: int) -> None
         frames = [_frame(one) for one in row.get("stream", ())]
         data = bytes_of(codec, frames)
         assert shown(together(codec, list(pieces(data, size)))) == shown(one_by_one(codec, data))
+
+
+HAIRS = rows(places.VECTORS / "wires" / "hairs.jsonl")
+"""Streams whose chunks differ from the one before by a hair: in more than one string, in a key, in a number's form."""
+
+
+@pytest.mark.parametrize("row", HAIRS, ids=[row["id"] for row in HAIRS])
+def test_a_chunk_that_differs_by_a_hair_says_what_it_says_alone(row: dict[str, Any]) -> None:
+    codec, chunks = CODECS[row["api"]], [chunk.encode() for chunk in row["chunks"]]
+    data = b"".join(chunks)
+    alone = shown(one_by_one(codec, data))
+    two_first = [*chunks[:2], b"".join(chunks[2:])]
+    for cutting in (chunks, two_first, [data], list(pieces(data, 7))):
+        assert shown(together(codec, cutting)) == alone
 
 
 def _frame(one: Any) -> Frame:

@@ -140,6 +140,20 @@ def test_a_call_in_the_text_of_any_choice_is_a_call(written: str, mode: Tools, s
 
 
 @streamed_and_whole
+def test_choices_that_come_in_another_order_have_each_its_own_number(stream: bool) -> None:
+    whole = [{"index": n, "message": {"content": text}, "finish_reason": "stop"} for n, text in ((1, "B"), (0, "A"))]
+    pieces = [{"index": n, "delta": {"content": text}, "finish_reason": None} for n, text in ((1, "B"), (0, "A"))]
+    ends: list[dict[str, Any]] = [{"index": n, "delta": {}, "finish_reason": "stop"} for n in (1, 0)]
+    chunks = [json.dumps({"choices": choices}) for choices in ([[one] for one in pieces + ends] if stream else [whole])]
+    written = tuple(f"data: {chunk}\n\n".encode() for chunk in chunks) if stream else (chunks[0].encode(),)
+    kind = {"content-type": "text/event-stream" if stream else "application/json"}
+    reply = ask(app(ScriptedPeer([Answer(written, headers=kind)])), "openai_chat", stream=stream, n=2)
+    assert sorted(one["text"] for one in choices_of(reply, stream=stream)) == ["A", "B"]
+    if not stream:
+        assert [(one["index"], one["message"]["content"]) for one in reply.json["choices"]] == [(0, "A"), (1, "B")]
+
+
+@streamed_and_whole
 @in_text_and_natively
 def test_a_call_that_any_choice_shows_stays_text(mode: Tools, stream: bool) -> None:
     first, second = asked(Model([SHOWN, SHOWN]), stream=stream, tools=mode)

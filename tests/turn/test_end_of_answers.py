@@ -16,7 +16,7 @@ from dragoman.io.scripted import Answer, ScriptedPeer
 from dragoman.providers.route import Route
 from dragoman.providers.spec import Provider
 from dragoman.turn.machine import turn
-from dragoman.types import Message, Request, Response, Stop, Tool
+from dragoman.types import Message, Request, Response, Stop, Tool, Usage
 from tests.support.clocks import LONG
 from tests.support.executing import Runner, both, run_async
 from tests.support.peer import Exchange, peer
@@ -108,6 +108,11 @@ def test_what_an_answer_cost_is_read_though_it_comes_after_its_end(execute: Runn
     with peer(held_open(CUT["openai_chat"], SSE)) as served:
         usage = execute(asked("openai_chat", served.url)).usage
     assert (usage.input, usage.output) == (7, 5)
+
+
+def test_what_comes_after_the_end_of_an_answer_may_come_byte_by_byte() -> None:
+    data = b"".join(chat_stream(text_reply("Up.")))
+    assert scripted(*(data[at : at + 1] for at in range(len(data)))).usage == Usage(input=7, output=5)
 
 
 @both

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import Any, Protocol, TypeAlias
 
-from ..codecs.shared.frame_stream import FrameStream
+from ..codecs.shared.frame_stream import SHORT, FrameStream
 from ..codecs.shared.frames import is_framed
 from ..codecs.shared.spec import Codec, Ids, Likeness, Progress
 from ..errors import CodecError, ErrorKind, ProviderError
@@ -50,7 +50,8 @@ DRAIN = 0.1
 COUNTED = 64 * 1024
 """Bytes in which an answer counts against what a process may hold; most answers are smaller."""
 MOST_LATE = 32
-"""Pieces read of a body after its answer stopped; a peer may go on with signs of life for ever."""
+"""Pieces read of a body after its answer stopped, but for those that a frame goes on behind: a peer may go on with
+signs of life for ever."""
 
 
 class Replayed:
@@ -170,8 +171,9 @@ class Streamed(FrameStream):
         if not self._understood:
             self._keep(data)
         self._size += len(data)
-        self._late += self._stopped
+        stopped = self._stopped
         yield from self.read(data)
+        self._late += stopped and (self._between or self._silent > SHORT)
         if self._silent > MAX_WHOLE or self._size > MAX_STREAMED:
             message = ENDLESS.format(root=self._route.root(), size=self._size >> 20, silent=self._silent >> 20)
             raise ProviderError(message, kind=ErrorKind.GARBLED)

@@ -43,7 +43,7 @@ def read_usage(usage: JsonObject) -> Usage | None:
 
 def write_usage(usage: Usage | None, left: Mapping[str, Any] = NOTHING) -> dict[str, Any]:
     """Token counts in the words of this API; zeros where there are none, for clients count on the fields."""
-    if left and read_usage(left) == usage:
+    if left and usage is not None and read_usage(left) == usage:
         return dict(left)  # as the provider counted
     known = usage or Usage()
     wire: dict[str, Any] = {**left, _COUNTS.input: uncached(known)}

@@ -70,7 +70,8 @@ class Decoder(AnswerDecoder):
         message = mapping(body.get("message"))
         places: list[tuple[str, ...]] = [("message", key) for key in _TELLING if message.get(key)]
         places += [(key,) for key in ("thinking", "response") if body.get(key)]
-        return self._repeat_text(events, *places[0]) if len(places) == 1 else events
+        adds = body.get("logprobs") or message.get("images")  # to what stands in the lines before
+        return self._repeat_text(events, *places[0]) if len(places) == 1 and not adds else events
 
     def _read_noise(self, body: JsonObject) -> None:
         if body.get("created_at") not in (None, NO_TIME):
@@ -195,7 +196,10 @@ class LineEncoder(Encoder):
     def _on_wire_event(self, event: WireEvent) -> list[Frame]:
         if event.api != NAME:
             return []
+        before = items(self._besides.get("logprobs"))  # of text that was held, and comes with this
         self._besides |= rest(event.fields, ("message",))
+        if before:
+            self._besides["logprobs"] = [*before, *items(event.fields.get("logprobs"))]
         self._told.update(event.fields)
         images = mapping(event.fields.get("message"))
         return [self._line({"role": "assistant", "content": "", **images})] if images else []

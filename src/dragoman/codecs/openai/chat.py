@@ -27,7 +27,7 @@ from .chat_fragments import Fragments
 from .chat_messages import NAME, thinking_text
 from .chat_plain import BODY, CHOICE, MESSAGE, PLAIN_WORDS, plain_answer
 from .chat_requests import decode_request, encode_request, turn_writer
-from .chat_words import STOPS, read_usage, write_usage
+from .chat_words import STOPS, gather, read_usage, write_usage
 from .chat_writing import ChunkEncoder, encode_error, encode_response
 
 _BARE = frozenset({"index", "delta", "finish_reason", "logprobs"})
@@ -97,7 +97,7 @@ class _Decoder(RunDecoder):
 
     def _read_noise(self, body: JsonObject) -> None:
         if usage := body.get("usage"):
-            _gather(self._usage, mapping(usage))
+            gather(self._usage, mapping(usage))
 
     def _only_field(self, body: JsonObject) -> tuple[str, JsonObject]:
         """The one field of a chunk's delta that says something, "" where there are others or none; and the delta."""
@@ -118,17 +118,17 @@ class _Decoder(RunDecoder):
         for choice in choices:
             index = choice.get("index") or 0
             if self._chosen is None:
-                self._chosen = index
+                self._chosen = index if all(other.get("index") for other in choices) else 0
             if index == self._chosen:
                 events += self._choose(choice)
-            else:
-                others.append(choice)
+            else:  # the one that is read is told as the first, and the first has its number
+                others.append(choice if index else {**choice, "index": self._chosen})
         return events + self._leave(others) if others else events
 
     def _about(self, body: JsonObject, *, begins: bool) -> list[Event]:
         """What a chunk says of the answer: the first of them begins it, and the others mostly say the same."""
         about = rest(body, BODY)
-        _gather(self._extra, about)
+        gather(self._extra, about)
         if count(body.get("created")):
             self._extra["created"] = body["created"]
         if begins and not self._started:
@@ -149,7 +149,7 @@ class _Decoder(RunDecoder):
     def _choose(self, choice: JsonObject) -> list[Event]:
         delta = mapping(choice.get("delta")) or mapping(choice.get("message"))  # Writer's chunks hold both
         besides = rest(choice, CHOICE)
-        _gather(self._choice, besides)
+        gather(self._choice, besides)
         self._word = string(choice.get("finish_reason")) or self._word
         events = self._delta(delta, whole="delta" not in choice)
         return [self._beside("choice", told), *events] if (told := present(besides)) else events
@@ -172,7 +172,7 @@ class _Decoder(RunDecoder):
         """Fields of a message that no event is for: sound, images, a channel.  Each goes out where it came in."""
         said = {key: one for key, one in left.items() if one not in (None, "", [], {})}
         new = {key: one for key, one in said.items() if isinstance(one, list | dict) or self._message.get(key) != one}
-        _gather(self._message, left)
+        gather(self._message, left)
         return [self._beside("delta", new)] if new and self._started and not whole else []
 
     def _legacy(self, call: JsonObject) -> list[Event]:
@@ -238,19 +238,6 @@ class _Decoder(RunDecoder):
 def _adds_up(body: JsonObject, choice: JsonObject) -> bool:
     """Does this chunk hold log probabilities, of which each adds to those before?"""
     return "logprobs" in body or choice.get("logprobs") is not None
-
-
-def _gather(into: dict[str, Any], fields: Mapping[str, Any]) -> None:
-    """Collect fields over the chunks: the last value counts, log probabilities and sound add up."""
-    for key, value in fields.items():
-        before = into.get(key)
-        if key == "logprobs" and isinstance(before, Mapping) and isinstance(value, Mapping):
-            into[key] = {k: [*items(before.get(k)), *items(value.get(k))] for k in {**before, **value}}
-        elif key == "audio" and isinstance(before, Mapping) and isinstance(value, Mapping):
-            pieces = {k: string(before.get(k)) + string(value.get(k)) for k in ("data", "transcript") if k in value}
-            into[key] = {**before, **value, **pieces}
-        elif value is not None:
-            into[key] = value
 
 
 CODEC = Codec(

@@ -1,4 +1,4 @@
-"""Reasons to stop and token counts in the words of OpenAI Chat Completions, both ways.
+"""Reasons to stop and token counts in the words of OpenAI Chat Completions, both ways, and how fields add up in chunks.
 
 Knows the words of many peers that speak this API; nothing else of an answer.
 Sources: OpenAI API reference; wire-quirks.md ("OpenAI-compatible responses").
@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...types import NOTHING, JsonObject, Stop, Usage
-from ..shared.body import count, mapping
+from ..shared.body import count, items, mapping, string
 
 STOPS: Mapping[str, Stop] = {
     "stop": Stop.END,
@@ -82,3 +82,16 @@ def write_usage(usage: Usage, left: Mapping[str, Any] = NOTHING) -> dict[str, An
         "completion_tokens_details": made,
     }
     return {key: value for key, value in wire.items() if value != {}}
+
+
+def gather(into: dict[str, Any], fields: Mapping[str, Any]) -> None:
+    """Collect fields over the chunks: the last value counts, log probabilities and sound add up."""
+    for key, value in fields.items():
+        before = into.get(key)
+        if key == "logprobs" and isinstance(before, Mapping) and isinstance(value, Mapping):
+            into[key] = {k: [*items(before.get(k)), *items(value.get(k))] for k in {**before, **value}}
+        elif key == "audio" and isinstance(before, Mapping) and isinstance(value, Mapping):
+            pieces = {k: string(before.get(k)) + string(value.get(k)) for k in ("data", "transcript") if k in value}
+            into[key] = {**before, **value, **pieces}
+        elif value is not None:
+            into[key] = value

@@ -21,7 +21,7 @@ from ..shared.media import joined
 from ..shared.spec import CHOICES, LEGACY, TYPED, UNSTAMPED, Stamp, extra_for, own, seal_of
 from .chat_messages import NAME, signature_field, write_call, write_seal
 from .chat_requests import customs, wants_usage
-from .chat_words import STOPS, WORDS, write_usage
+from .chat_words import STOPS, WORDS, gather, write_usage
 
 PLAIN_REASONING = ("reasoning_content",)
 """The field that reasoning stands in where its peer used no other."""
@@ -163,7 +163,7 @@ class ChunkEncoder(Encoder):
             case "refusal":
                 self._saying, self._declined = "refusal", True
             case "choice":
-                self._besides |= event.fields
+                gather(self._besides, event.fields)  # text that was held comes behind what is said of it
                 self._told |= dict.fromkeys(event.fields)
             case "delta":
                 self._given |= dict.fromkeys(event.fields)

@@ -147,24 +147,34 @@ def like_frame(
     else:
         return None
     begin = frame.find("{")
-    marked = frame[begin:at] + _MARK + frame[places[0][1] :]
     try:
-        if begin < 0 or holds(loads_leniently(marked)) != _MARK:
+        places = sorted([*places, *filter(None, (_place(frame, name) for name in noise))])
+        body = loads_leniently(_marked(frame, places)[begin:]) if begin >= 0 else None
+        if body is None or holds(body) != _MARK:
             return None
-        places += [place for name in noise if (place := _place(frame, name)) is not None]
     except (ValueError, AttributeError):
         return None
-    return _apart(frame, sorted(places))
+    return _apart(frame, [place for place in places if place[2] is _TEXT or body.get(place[2]) == _MARK])
 
 
 def _place(frame: str, name: str) -> tuple[int, int, str] | None:
-    """Where the value of the field `name` stands; None where there is none, or more than one of that name."""
+    """Where the value of a field `name` stands, whoever's it is; None for none, or for more than one of that name."""
     key = f'"{name}":'
     if frame.count(key) != 1:
         return None
     start = frame.index(key) + len(key)
     start += frame[start:].startswith(" ")
     return start, value_at(frame, start), name
+
+
+def _marked(frame: str, places: Sequence[tuple[int, int, str]]) -> str:
+    """`frame` with the mark in all places: where it is found again shows whose they are."""
+    parts: list[str] = []
+    at = 0
+    for start, end, name in places:
+        parts += (frame[at:start], _MARK if name is _TEXT else f'"{_MARK}"')
+        at = end
+    return "".join((*parts, frame[at:]))
 
 
 def _apart(frame: str, places: Sequence[tuple[int, int, str]]) -> Alike | None:
@@ -211,6 +221,7 @@ def _last(values: list[str]) -> tuple[Any] | None:
         found = loads_leniently(f"[{','.join(values)}]")
     except ValueError:
         return None
-    if len(found) != len(values) or len({tuple(value) if type(value) is dict else () for value in found}) > 1:
+    last = found[-1] if len(found) == len(values) else None
+    if last is None or len({tuple(value) if type(value) is dict else () for value in found}) > 1:
         return None
-    return (found[-1],)
+    return None if type(last) is dict and None in last.values() else (last,)

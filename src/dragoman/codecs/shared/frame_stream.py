@@ -156,7 +156,11 @@ class FrameStream:
     def _told(self, run: list[Found]) -> list[Event]:
         """The events of frames that were read by likeness: what came together is told together."""
         self._silent, self._tries = 0, 0
-        text, noise = run[0] if len(run) == 1 else ("".join([text for text, _ in run]), run[-1][1])
+        *before, (text, noise) = run
+        if before:
+            text = "".join([text for text, _ in run])
+            for _, said in before:  # the last may leave open what one before it says
+                self._decoder.note(said)
         self._said += len(text)
         return self._checked(self._decoder.feed_alike(text, noise))
 
