@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from dragoman.dialects import Parsed, Parser, parse
 from dragoman.dialects.engine.parsed import fold
+from dragoman.dialects.judge.boxes import MAX_SPAN
 from dragoman.dialects.rows.table import ALL
 from dragoman.dialects.spec import Dialect
 from dragoman.dialects.writing.render import Unrenderable, render
@@ -81,6 +82,34 @@ def test_a_call_behind_many_marks_in_vain_is_told_of_in_any_pieces(fence: str, u
     for size in (1, 64):
         pieces = [text[at : at + size] for at in range(0, len(text), size)]
         assert fold(events(pieces, tools=[LOOK]), text) == whole, size
+
+
+@pytest.mark.parametrize("opened", ["<code>", "<pre>\n", "<blockquote>", '"""', "'''"])
+@pytest.mark.parametrize("behind", ["words of prose\n", "a paragraph\n\n"])
+def test_a_broken_call_in_what_is_never_closed_is_told_of_alike_in_any_pieces(opened: str, behind: str) -> None:
+    text = f"Hi.\n{opened}x\nreturn [ 'look' (x)\n{behind * (MAX_SPAN // len(behind) + 9)}"
+    whole = fold(events([text], tools=[LOOK]), text)
+    for size in (1, 64, 1000):
+        pieces = [text[at : at + size] for at in range(0, len(text), size)]
+        assert fold(events(pieces, tools=[LOOK]), text) == whole, size
+
+
+def test_what_only_begins_as_the_end_of_a_here_document_ends_none() -> None:
+    text = "<<f\n<think>\nfn"
+    whole = fold(events([text], tools=[LOOK]), text)
+    assert fold(events(list(text), tools=[LOOK]), text) == whole
+
+
+@pytest.mark.parametrize("mark", ["<tool_call>", "answer:", "return ", "call: ", "[", "[[", "<<function>>", "Action: "])
+@pytest.mark.parametrize("fill", ["a", "a.", " ", "\n"])
+def test_a_name_or_blanks_longer_than_any_are_the_same_in_any_pieces(mark: str, fill: str) -> None:
+    for size in (255, 256, 257, 290, 299, 300, 301, 310, 500):
+        for call in ('({"at": "x"})', '(at="x")]', ' look(at="x")\n'):
+            text = f"Hi.\n{mark}{fill * (size // len(fill))}{call}\n" + "words.\n" * 80
+            whole = fold(events([text], tools=[LOOK]), text)
+            for step in (1, 300):
+                pieces = [text[at : at + step] for at in range(0, len(text), step)]
+                assert fold(events(pieces, tools=[LOOK]), text) == whole, (size, call, step)
 
 
 @pytest.mark.parametrize("text", TEXTS)

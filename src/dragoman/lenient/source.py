@@ -186,9 +186,10 @@ class Source:
     def match(
         self, pattern: re.Pattern[str], limit: int, begun: re.Pattern[str] | None = None
     ) -> Need[re.Match[str] | None]:
-        """Match `pattern` here on at least `limit` characters, or all there are; not consumed.
+        """Match `pattern` here on `limit` characters, or all there are; not consumed.
 
-        Where `begun` says of a text to its end that more might change the answer, nothing else is waited for.
+        More than these count for nothing, however many came with them.  Where `begun` says of a text to its end that
+        more might change the answer, nothing else is waited for.
         """
         while len(self.buf) - self.pos < limit and not self.eof:
             if begun is None:
@@ -196,7 +197,7 @@ class Source:
             elif begun.match(self.buf, self.pos) is None:
                 break
             yield
-        return pattern.match(self.buf, self.pos)
+        return pattern.match(self.buf, self.pos, self.pos + limit)
 
     def until(self, markers: tuple[str, ...], sink: Sink, *, tapped: bool = True) -> Need[str]:
         """Pour text into `sink` up to the first of `markers`; consume and return that marker, "" at the end.

@@ -236,9 +236,10 @@ class Trial(Damage):
         src = self.src
         while standing.awaited:
             text = (src.held() + src.buf[src.pos : src.pos + MAX_SPAN])[1 : MAX_SPAN + 1]
-            found = closes(standing, text + " " if src.eof and len(text) < MAX_SPAN else text)
-            if found is not None or src.eof or len(text) == MAX_SPAN:
-                return lasts(standing) and not src.eof if found is None else found
+            ended = src.eof and len(text) < MAX_SPAN
+            found = closes(standing, text + " " if ended else text)
+            if found is not None or ended or len(text) == MAX_SPAN:
+                return lasts(standing) and not ended if found is None else found
             yield
         return False
 

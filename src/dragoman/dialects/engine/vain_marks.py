@@ -51,7 +51,7 @@ class VainMarks:
     def is_vain(self, text: str, pos: int, names: Declared, *, ended: bool = True) -> bool | None:
         """Does a mark stand here that opens nothing?  None: more text must tell, where the text has not `ended`."""
         end, size = pos + FAR, len(text)
-        is_cut = not ended and end > size
+        is_cut = not ended and end >= size
         for look in self._looks:
             found = look.match(text, pos, end)
             if found is not None:

@@ -81,7 +81,7 @@ class Lines:
         if REMARK.match(head):
             return Standing(Quote.REMARK)
         if self._here:
-            return Standing(Quote.STRING, ((Quote.STRING, rf"\n[ \t]*{self._here}\b"),))
+            return Standing(Quote.STRING, ((Quote.STRING, rf"\n[ \t]*{self._here}(?=\W)"),))
         if head[:1] in ("+", "-", " ") and head and self._is_diff(head):
             return Standing(Quote.DIFF)
         if self._table and "|" in head:
