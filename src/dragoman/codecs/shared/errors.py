@@ -371,9 +371,7 @@ class ErrorFrame(Protocol):
     def __call__(self, error: Exception, number: int = 0) -> Frame: ...
 
 
-def framed(
-    encode_error: Callable[[Exception], tuple[int, dict[str, Any]]], event: str = ""
-) -> ErrorFrame:
+def framed(encode_error: Callable[[Exception], tuple[int, dict[str, Any]]], event: str = "") -> ErrorFrame:
     """The frame of an error once the answer has begun, for wires that send the body they refuse with."""
 
     def frame(error: Exception, number: int = 0) -> Frame:
