@@ -142,7 +142,7 @@ class AnswerDecoder(ABC):
         self._like = self._repeats = None
         events = self._read(body, frame.event)
         if self._repeats is not None:
-            self._like = Repeat(body, frame.event, self.noise, *self._repeats)
+            self._like = Repeat(body, frame.event, self._varying(), *self._repeats)
         return events
 
     @property
@@ -205,6 +205,11 @@ class AnswerDecoder(ABC):
     @abstractmethod
     def _leftover(self) -> JsonObject:
         """The fields of the answer that no value models."""
+
+    def _varying(self) -> tuple[str, ...]:
+        """The fields of the noise that the next frames may differ in: of several that are read at once the last counts.
+        """
+        return self.noise
 
     def _read_noise(self, body: JsonObject) -> None:  # noqa: B027  most say nothing by it
         """Take from a frame that is like the one before what its noise says."""
