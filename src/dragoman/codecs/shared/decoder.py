@@ -207,8 +207,7 @@ class AnswerDecoder(ABC):
         """The fields of the answer that no value models."""
 
     def _varying(self) -> tuple[str, ...]:
-        """The fields of the noise that the next frames may differ in: of several that are read at once the last counts.
-        """
+        """The fields of the noise that the next frames may differ in: of several read at once the last counts."""
         return self.noise
 
     def _read_noise(self, body: JsonObject) -> None:  # noqa: B027  most say nothing by it
