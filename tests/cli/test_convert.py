@@ -146,6 +146,14 @@ def test_an_error_in_a_stream_is_converted_too(run: Run) -> None:
     assert "no memory" in ran.err
 
 
+def test_a_converted_error_has_the_number_that_is_next(run: Run) -> None:
+    stream = b'{"model":"m","message":{"content":"a"},"done":false}\n{"error":"no memory"}\n'
+    ran = run("convert", "--from", "ollama_chat", "--to", "openai_responses", "--kind", "stream", stdin=stream)
+    told = [json.loads(line.removeprefix("data: ")) for line in ran.out.splitlines() if line.startswith("data: ")]
+    assert [event["sequence_number"] for event in told] == list(range(len(told)))
+    assert told[-1]["type"] == "error"
+
+
 def test_a_request_is_not_made_into_an_answer(run: Run) -> None:
     ran = run("convert", "--from", "openai_chat", "--to", "gemini", "--into", "stream", stdin="{}")
     assert ran.code == 2

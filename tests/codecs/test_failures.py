@@ -145,7 +145,8 @@ def test_error_bodies_speak_the_clients_api_and_leak_nothing(api: str, error: Ex
 
 @pytest.mark.parametrize("api", CODECS)
 def test_an_error_within_a_stream_ends_it(api: str) -> None:
-    frame = codec(api).error_frame(ProviderError("the peer is overloaded", status=503, kind=ErrorKind.OVERLOADED))
+    error = ProviderError("the peer is overloaded", status=503, kind=ErrorKind.OVERLOADED)
+    frame = codec(api).error_frame(error, codec(api).encode_stream().number)
     with pytest.raises(ProviderError, match="the peer is overloaded"):
         codec(api).decode_stream().feed(frame)
 

@@ -372,3 +372,14 @@ def test_fields_named_like_those_of_blocks_are_told_too(row: str, api: str) -> N
     origin, body, path = OVERHEARD[row]
     request = codec(origin).decode_request({"model": "m", **body})
     assert (path in unsupported(request, api)) == (api != origin)
+
+
+@pytest.mark.parametrize("api", CODECS)
+@pytest.mark.parametrize("given", [[], ["x"], "x", None], ids=["none", "a list", "a word", "nothing"])
+def test_words_in_a_list_are_lost_where_those_in_a_tuple_are(api: str, given: Any) -> None:
+    words = tuple(given or ())
+    listed, tupled = (ask(sampling=Sampling(stop=one)) for one in (given, words))
+    assert unsupported_parameters(listed, codec(api)) == unsupported_parameters(tupled, codec(api))
+    assert codec(api).encode_request(listed) == codec(api).encode_request(tupled)
+    listed, tupled = (ask(tools=(TOOL,), tool_choice=ToolChoice(allowed=one)) for one in (given, words))
+    assert request_losses(listed, codec(api)) == request_losses(tupled, codec(api))

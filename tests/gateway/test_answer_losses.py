@@ -66,10 +66,6 @@ RECORDED: Mapping[str, tuple[str, dict[str, Any]]] = {
     ),
     "sound": ("openai_chat", _chat({"audio": {"id": "a1", "data": "AAAA", "transcript": MARK}})),
     "a field nobody knows": ("openai_chat", _chat({"novelty": MARK})),
-    "a second choice": (
-        "openai_chat",
-        {**_chat(), "choices": [*_chat()["choices"], {**_chat({"content": MARK})["choices"][0], "index": 1}]},
-    ),
     "a server's call": ("anthropic_messages", _messages(SEARCH)),
     "a citation of a document": (
         "anthropic_messages",
@@ -108,9 +104,7 @@ def _answer(back: str, body: dict[str, Any], *, stream: bool) -> Answer:
 
 UNCOMMENTED = {"ollama_chat", "gemini"}
 """Lines of JSON have no comments, and google-genai takes one for the beginning of an error: the record tells it."""
-UNSTREAMED = {"a second choice"}
-"""Replayed from a whole answer, a stream has one."""
-WAYS = [(what, stream) for what in RECORDED for stream in (False, True) if not (stream and what in UNSTREAMED)]
+WAYS = [(what, stream) for what in RECORDED for stream in (False, True)]
 
 
 class Issues:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import time
 from collections.abc import Container, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -18,6 +19,8 @@ from dragoman.fallback import Rules
 from dragoman.gateway import GatewayConfig, create_app
 from dragoman.gateway.config.model import Access, Limits
 from dragoman.gateway.http import background
+from dragoman.gateway.http.events import Events
+from dragoman.gateway.http.keys import AccessControl
 from dragoman.gateway.inspector.recorder import Recorder
 from dragoman.gateway.state import runs
 from dragoman.gateway.state.shelf import Shelf
@@ -268,6 +271,35 @@ def test_events_that_are_lost_are_said_to_be_lost(world: World) -> None:
     with pytest.raises(runs.Gap):
         alone(kept.events("resp_1", "alice", 0))
     assert alone(kept.events("resp_1", "alice", 3)) == []
+
+
+@pytest.mark.parametrize(("seen", "number"), [(-1, 2), (0, 2), (7, 8)], ids=["none", "some", "more"])
+def test_a_failure_among_kept_events_has_the_number_that_is_next(
+    monkeypatch: pytest.MonkeyPatch, seen: int, number: int
+) -> None:
+    stores = StateStores()
+    chunks = [[runs.Event(0, "a", "{}"), runs.Event(1, "b", "{}")], runs.Gap()]
+
+    def kept(name: str, owner: str, chunk: int) -> Machine[list[list[runs.Event]]]:
+        yield from ()
+        if isinstance(found := chunks[min(chunk, 1)], Exception):
+            raise found
+        return [found]
+
+    monkeypatch.setattr(stores.responses.runs, "events", kept)
+    sent: list[Any] = []
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    async def serve() -> None:
+        jobs = background.Background(stores, AccessControl(time.monotonic))
+        await Events(stores, jobs, lambda: LONG).serve("resp_1", "alice", seen, asyncio.Event().wait, send)
+
+    asyncio.run(serve())
+    last = sent[-2]["body"].decode()
+    assert last.startswith("event: error")
+    assert f'"sequence_number":{number},' in last
 
 
 # ── cancelled and forgotten ──────────────────────────────────────────────────

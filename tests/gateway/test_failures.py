@@ -251,6 +251,15 @@ def test_a_failure_after_the_first_byte_stands_inside_the_stream(front: str) -> 
         decoder.feed(last)
 
 
+@pytest.mark.parametrize("failure", [RESET, b'data: {"error":{"message":"boom"}}\n\n'], ids=["broken off", "told"])
+def test_a_failure_inside_a_numbered_stream_goes_on_with_its_numbers(failure: Any) -> None:
+    memory = ScriptedPeer([Answer((PIECE, PIECE, failure), headers={"content-type": "text/event-stream"})])
+    reply = ask(app(memory), "openai_responses", stream=True)
+    events = [json.loads(frame.data) for frame in readers[CODECS["openai_responses"].frames]().feed(reply.body)]
+    assert events[-1]["type"] == "error"
+    assert [event["sequence_number"] for event in events] == list(range(len(events)))
+
+
 @every_front
 def test_a_whole_answer_that_broke_off_is_a_failure(front: str) -> None:
     broken = Answer((b'{"choices":[', RESET), headers={"content-type": "application/json"})

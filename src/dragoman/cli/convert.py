@@ -12,7 +12,7 @@ import click
 from ..codecs import CODECS
 from ..codecs.fidelity.losses import request_losses, response_losses, stream_losses
 from ..codecs.shared.frames import Frame, readers, writers
-from ..codecs.shared.spec import Codec, Stamp
+from ..codecs.shared.spec import Codec, Stamp, StreamEncoder
 from ..errors import ProviderError
 from ..events import Assembler, Event, replay
 from ..types import Issue, IssueKind, Request, Response
@@ -106,20 +106,19 @@ def _response(events: Iterable[Event], goal: Codec) -> dict[str, Any]:
 
 def _stream(events: Iterable[Event], goal: Codec, write: Callable[[Frame], None]) -> dict[str, Any]:
     """The frames of the answer, each told as soon as it is made.  A peer's error is told in the stream, then raised."""
-    assembler, frames = Assembler(), list[Frame]()
+    assembler, encoder, frames = Assembler(), goal.encode_stream(), list[Frame]()
     try:
-        for frame in _encoded(events, goal, assembler):
+        for frame in _encoded(events, encoder, assembler):
             frames.append(frame)
             write(frame)
     except ProviderError as error:
-        write(goal.error_frame(error))
+        write(goal.error_frame(error, encoder.number))
         raise
     response: Response = assembler.response()
     return {"stream": frames, "issues": [*response.issues, *stream_losses(response, goal, frames)]}
 
 
-def _encoded(events: Iterable[Event], goal: Codec, assembler: Assembler) -> Iterator[Frame]:
-    encoder = goal.encode_stream()
+def _encoded(events: Iterable[Event], encoder: StreamEncoder, assembler: Assembler) -> Iterator[Frame]:
     for event in events:
         assembler.add(event)
         yield from encoder.feed(event)

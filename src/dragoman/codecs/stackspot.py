@@ -151,7 +151,7 @@ def encode_error(error: Exception) -> tuple[int, dict[str, Any]]:
     return reply.status, {"code": reply.code or reply.kind.value, "message": reply.message}
 
 
-def error_frame(error: Exception) -> Frame:
+def error_frame(error: Exception, number: int = 0) -> Frame:
     """The frame of an error once the answer has begun."""
     return Frame(to_json({"error": encode_error(error)[1]}))
 

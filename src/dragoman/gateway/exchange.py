@@ -17,7 +17,7 @@ from ..codecs.crossing.answers import AnswerCrossing, crossing_of
 from ..codecs.fidelity.losses import may_lose, unsupported_fields
 from ..codecs.shared.frames import FrameKind, writers
 from ..codecs.shared.issues import OTHER_ANSWERS, unsupported
-from ..codecs.shared.spec import Stamp
+from ..codecs.shared.spec import Stamp, StreamEncoder
 from ..codecs.typed.hosted import asked, demanded, without
 from ..effects import NOW, Machine, NewId, Sleep, relay
 from ..errors import CodecError, DragomanError, ProviderError, without_frames
@@ -92,8 +92,8 @@ class Exchange:
     """
 
     __slots__ = (
-        "_accepted", "_body", "_config", "_front", "_ignored", "_missing", "_opening", "_options", "_record",
-        "_renamed", "_responses", "_services", "_streams", "_unsupported", "_whole_calls", "committed",
+        "_accepted", "_body", "_config", "_encoder", "_front", "_ignored", "_missing", "_opening", "_options",
+        "_record", "_renamed", "_responses", "_services", "_streams", "_unsupported", "_whole_calls", "committed",
     )  # fmt: skip
 
     committed: bool
@@ -114,6 +114,7 @@ class Exchange:
         self._accepted: tuple[Request, Stamp] | None = None
         self._whole_calls = not services.config.stream_arguments
         self._streams = False
+        self._encoder: StreamEncoder | None = None
         self._unsupported: Sequence[str] = ()
         self._ignored: Sequence[str] = ()  # by what it was found out that the backend ignores tools
         self._missing: Sequence[str] = ()  # servers the model does without
@@ -312,7 +313,7 @@ class Exchange:
 
     def _stream(self, steps: Machine[Response], request: Request, stamp: Stamp) -> Machine[None]:
         codec = self._front.codec
-        encoder = codec.encode_stream(stamp, request, whole_calls=self._whole_calls)
+        encoder = self._encoder = codec.encode_stream(stamp, request, whole_calls=self._whole_calls)
         write = writers[codec.frames]
         pieces: list[bytes] = []
         across = AnswerCrossing(codec.name)
@@ -421,7 +422,8 @@ class Exchange:
         codec = self._front.codec
         if self.committed:
             self._record.failed(error, codec.encode_error(error)[0])
-            yield writers[codec.frames](codec.error_frame(error))
+            number = self._encoder.number if self._encoder is not None else 0
+            yield writers[codec.frames](codec.error_frame(error, number))
             return
         self.committed = True
         head, body = failure(self._front, error, self._record.request_id)

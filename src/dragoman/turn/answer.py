@@ -51,6 +51,7 @@ from .running import Handler
 from .several import asks_several
 from .stream_parser import LateParser, PresumedReasoning, Restorer, TextCallStream, TextParser
 from .tool_names import renamed_back
+from .unasked_choices import UnaskedChoices
 
 Mint: TypeAlias = Callable[[str], Ids]
 """Ids for the calls of one answer: `mint("x")(0)`; the letter keeps those of two sources apart."""
@@ -324,7 +325,7 @@ def _handling(plan: Plan, mint: Mint, *, read: bool = True) -> Handling:
     listening = plan.once(_listening)
     parser = _parser(plan, listening, mint("t")) if read else None
     texts = TextCallStream(parser, _Natives(plan).handle, native=not plan.text)
-    stages: list[Handler] = []
+    stages: list[Handler] = [] if plan.once(_asks_several) else [UnaskedChoices()]
     if parser is not None and listening.overlooked is not None:  # held back where it may hold a call, and asked about
         stages.append(OverlookedText(listening.overlooked))
     if parser is not None and listening.protocol:  # a form that was asked for may look like one

@@ -17,6 +17,7 @@ from typing import Any
 
 from ..codecs.shared.body import items
 from ..codecs.shared.frames import Frame
+from ..codecs.shared.issues import OTHER_ANSWERS
 from ..codecs.shared.spec import CHOICES, UNSTAMPED, Codec, Ids, WireFields
 from ..errors import CodecError, ProviderError
 from ..events import Assembler, Ended, Event, IssueReported, WireEvent, replay
@@ -49,6 +50,8 @@ class FurtherChoices:
         """Handle `event`; its events come in order."""
         if type(event) is WireEvent and event.name == CHOICES:
             return self._written(self._feed(event.fields))
+        if type(event) is IssueReported and event.issue.path == OTHER_ANSWERS:
+            return []  # they were asked for
         return self._end(event) if type(event) is Ended else self._first(event)
 
     def _feed(self, fields: JsonObject) -> Iterator[JsonObject]:

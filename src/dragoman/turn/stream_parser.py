@@ -27,6 +27,7 @@ from ..events import (
     ReasoningDelta,
     Reclassified,
     TextDelta,
+    WireEvent,
 )
 from ..types import Issue, IssueKind, Stop
 
@@ -186,7 +187,7 @@ class TextCallStream:
         self._found = 0  # calls the parser began: native ones are numbered after them
         self._searched = False  # the running part is text that goes through the parser
         self._fed = self._shown = False  # there was text in it, and some of it was shown
-        self._parted = False  # the shown text before was a part of its own: said where another text follows it
+        self._parted = False  # the shown text before was a part of its own: said where another text may follow
         self._ending: PartEnded | None = None  # of a part of whose text the parser may still hold the last
         self._runnable = 0  # calls that will run
         self._cut = False
@@ -226,6 +227,9 @@ class TextCallStream:
                 return self._end_part(event)
             case Ended():
                 return self._end(event)
+            case WireEvent() if self._parted:  # it may say what the next text is
+                self._parted = False
+                return [PartEnded(), event]
             case ReasoningDelta():
                 self._searched = False
                 if isinstance(self._parser, PresumedReasoning):

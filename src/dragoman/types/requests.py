@@ -6,7 +6,7 @@ modelled so that nothing a peer said is lost, and `metadata` of a `Tool` is neve
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from enum import StrEnum
 from typing import Literal
 
@@ -16,6 +16,12 @@ from .audit import Issue
 from .mapping import EMPTY_OBJECT_SCHEMA, NOTHING, JsonObject
 from .messages import Message, ToolCall
 from .pieces import doubt_pieces, issue_pieces, part_pieces
+
+
+def _as_words(record: object, name: str, given: Iterable[str] | None) -> None:
+    """Put words given as a list, as one or not at all where a tuple is: equal wishes are equal, and have a hash."""
+    if type(given) is not tuple:
+        object.__setattr__(record, name, (given,) if given and isinstance(given, str) else tuple(given or ()))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +46,9 @@ class ToolChoice:
     name: str = ""
     allowed: tuple[str, ...] = ()
 
+    def __post_init__(self) -> None:
+        _as_words(self, "allowed", self.allowed)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sampling:
@@ -59,6 +68,9 @@ class Sampling:
     frequency_penalty: float | None = None
     effort: str | None = None
     thinking_budget: int | None = None
+
+    def __post_init__(self) -> None:
+        _as_words(self, "stop", self.stop)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

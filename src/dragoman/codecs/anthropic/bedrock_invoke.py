@@ -96,6 +96,8 @@ def _parsed(data: str) -> Any:
 class _Encoder:
     """Events → Anthropic's frames → chunks."""
 
+    number = 0  # they have none
+
     def __init__(self, stamp: Stamp = UNSTAMPED, request: Request | None = None, *, whole_calls: bool = True) -> None:
         self._inner = anthropic_messages.CODEC.encode_stream(stamp, request, whole_calls=whole_calls)
 

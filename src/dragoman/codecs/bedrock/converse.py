@@ -374,7 +374,7 @@ def encode_error(error: Exception) -> tuple[int, dict[str, Any]]:
     return reply.status, {"__type": _exception(reply), "message": reply.message}
 
 
-def error_frame(error: Exception) -> Frame:
+def error_frame(error: Exception, number: int = 0) -> Frame:
     """The frame of an error once the answer has begun."""
     reply = ErrorReply(error)
     return Frame(to_json({"message": reply.message}), _exception(reply))

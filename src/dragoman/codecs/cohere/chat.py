@@ -357,7 +357,7 @@ def encode_error(error: Exception) -> tuple[int, dict[str, Any]]:
     return reply.status, {"message": reply.message}
 
 
-def error_frame(error: Exception) -> Frame:
+def error_frame(error: Exception, number: int = 0) -> Frame:
     """The frame of an error once the answer has begun."""
     reply = ErrorReply(error)
     failed = {"message": reply.message, "type": reply.kind.value, "code": reply.code or None}

@@ -112,7 +112,9 @@ class AnswerCrossing:
                 self.others = True
                 return []
             case WireEvent() if (event.api, event.name) in REFUSING.items() and self._api in REFUSING:
-                return [WireEvent(self._api, REFUSING[self._api], NOTHING)]
+                return self._behind_part(WireEvent(self._api, REFUSING[self._api], NOTHING))
+            case WireEvent() if event.api == self._api:
+                return self._behind_part(event)
             case IssueReported() | CallDoubted() | WireEvent():
                 return [event]  # they stand beside the answer, and end no part of it
             case PartAdded(Opaque() | Media() as part):
@@ -120,6 +122,10 @@ class AnswerCrossing:
             case Started() | Reclassified():
                 self._known, self._pieces = None, []
         return [*self._release(), event]
+
+    def _behind_part(self, event: WireEvent) -> list[Event]:
+        """`event`, which may say what the next part is: behind the end of the one before, where that waits."""
+        return [event] if self._held is None else [*self._release(), event]
 
     # ── texts and what they rest on ──────────────────────────────────────────
 

@@ -161,8 +161,7 @@ class _Decoder(RunDecoder):
         if not metadata:
             return events
         self._metadata |= metadata
-        empty: Event = ReasoningDelta("") if run == "thought" else TextDelta("")
-        return [*events, *([] if piece else [empty]), *self._end_run()]
+        return events + self._end_run()
 
     def _begin_run(self, run: str) -> list[Event]:
         return self._end_partial(cut=False) + super()._begin_run(run)

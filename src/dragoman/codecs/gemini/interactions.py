@@ -375,7 +375,7 @@ def encode_error(error: Exception) -> tuple[int, dict[str, Any]]:
     return status, {"error": {"code": reply.code or reply.kind.value, "message": reply.message}}
 
 
-def error_frame(error: Exception) -> Frame:
+def error_frame(error: Exception, number: int = 0) -> Frame:
     """The event of an error once the answer has begun."""
     return _frame("error", **encode_error(error)[1])
 

@@ -73,6 +73,10 @@ class Decoder(AnswerDecoder):
         adds = body.get("logprobs") or message.get("images")  # to what stands in the lines before
         return self._repeat_text(events, *places[0]) if len(places) == 1 and not adds else events
 
+    def _varying(self) -> tuple[str, ...]:
+        """Times, once one is known: the first counts."""
+        return self.noise if "created_at" in self._extra else ()
+
     def _read_noise(self, body: JsonObject) -> None:
         if body.get("created_at") not in (None, NO_TIME):
             self._extra.setdefault("created_at", body["created_at"])

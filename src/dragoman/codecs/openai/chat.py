@@ -21,7 +21,7 @@ from ..shared.body import an_array, an_object, count, items, mapping, present, r
 from ..shared.decoder import RunDecoder
 from ..shared.errors import framed, raise_error
 from ..shared.frames import FrameKind
-from ..shared.issues import unsupported
+from ..shared.issues import OTHER_ANSWERS, unsupported
 from ..shared.spec import CHOICES, Codec, Ids, wire_fields
 from .chat_fragments import Fragments
 from .chat_messages import NAME, thinking_text
@@ -143,7 +143,7 @@ class _Decoder(RunDecoder):
         if "delta" not in others[0]:
             self._extra[CHOICES] = [*items(self._extra.get(CHOICES)), *others]
         known, self._others = self._others, True
-        several = unsupported("the answer has several choices; the others stand beside the first", others[0])
+        several = unsupported("the answer has several choices; the first is read", others[0], OTHER_ANSWERS)
         return [*([] if known else [several]), self._beside(CHOICES, {CHOICES: others})]
 
     def _choose(self, choice: JsonObject) -> list[Event]:

@@ -149,6 +149,8 @@ class ChunkEncoder(Encoder):
 
     def _on_reasoning(self, event: ReasoningDelta) -> list[Frame]:
         begun = self._on_started(Started())
+        if not event.text:
+            return begun
         if self._besides or len(self._reasoning) > 1:
             return [*begun, self._chunk(dict.fromkeys(self._reasoning, event.text))]
         (name,) = self._reasoning

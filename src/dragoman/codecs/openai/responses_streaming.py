@@ -80,7 +80,6 @@ class ResponseEncoder(Encoder):
         self._names = Names.of(request)
         self._head: dict[str, Any] = {}
         self._output: list[dict[str, Any]] = []
-        self._sequence = 0
         self._open = self._id = ""
         self._pieces: list[str] = []
         self._call: CallStarted | None = None
@@ -399,5 +398,5 @@ class ResponseEncoder(Encoder):
 
     def _numbered(self, fields: str, event: str) -> Frame:
         """The frame of these fields, its kind and its number before them."""
-        number, self._sequence = self._sequence, self._sequence + 1
+        number, self.number = self.number, self.number + 1
         return Frame(f'{{"type":"{event}","sequence_number":{number}{"," * (fields != "{}")}{fields[1:]}', event)

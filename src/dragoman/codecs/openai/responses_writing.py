@@ -166,8 +166,8 @@ def encode_error(error: Exception) -> tuple[int, dict[str, Any]]:
     return reply.status, reply.openai_body(what)
 
 
-def error_frame(error: Exception) -> Frame:
+def error_frame(error: Exception, number: int = 0) -> Frame:
     """The event of an error once the answer has begun."""
     reply = ErrorReply(error)
     fields = {"code": reply.openai_code or reply.kind.value, "message": reply.message, "param": reply.param or None}
-    return Frame(to_json({"type": "error", "sequence_number": 0, **fields}), "error")
+    return Frame(to_json({"type": "error", "sequence_number": number, **fields}), "error")

@@ -142,7 +142,7 @@ class AnswerDecoder(ABC):
         self._like = self._repeats = None
         events = self._read(body, frame.event)
         if self._repeats is not None:
-            self._like = Repeat(body, frame.event, self.noise, *self._repeats)
+            self._like = Repeat(body, frame.event, self._varying(), *self._repeats)
         return events
 
     @property
@@ -205,6 +205,10 @@ class AnswerDecoder(ABC):
     @abstractmethod
     def _leftover(self) -> JsonObject:
         """The fields of the answer that no value models."""
+
+    def _varying(self) -> tuple[str, ...]:
+        """The fields of the noise that the next frames may differ in: of several read at once the last counts."""
+        return self.noise
 
     def _read_noise(self, body: JsonObject) -> None:  # noqa: B027  most say nothing by it
         """Take from a frame that is like the one before what its noise says."""
@@ -286,6 +290,9 @@ _KINDS: Mapping[Any, Delta] = {
 """What makes one event of a string, and of which kind."""
 
 
+_TEXTS = frozenset({"text", "refusal"})
+
+
 class RunDecoder(AnswerDecoder):
     """For wires that do not announce their parts: deltas of one kind are one part until another kind comes.
 
@@ -295,24 +302,30 @@ class RunDecoder(AnswerDecoder):
     def __init__(self, ids: Ids | None = None) -> None:
         super().__init__(ids)
         self._run = ""
+        self._silent = True  # did nothing come of the run yet?
         self._metadata: dict[str, Any] = {}
 
     def _continue_run(self, run: str, text: str) -> list[Event]:
         """More of `run`, which begins unless it runs already."""
         begun = self._begin_run(run)
-        return begun + (self._emit_text(text) if run in ("text", "refusal") else self._emit_reasoning(text))
+        self._silent = self._silent and not text
+        return begun + (self._emit_text(text) if run in _TEXTS else self._emit_reasoning(text))
 
     def _begin_run(self, run: str) -> list[Event]:
         if run == self._run:
             return []
         events = self._end_run() + self._calls.end_complete()
-        self._run = run
+        self._run, self._silent = run, True
         return events
 
     def _end_run(self) -> list[Event]:
+        """End what runs; metadata alone make a part too."""
         run, metadata = self._run, self._metadata
+        if not run:
+            return []
         self._run, self._metadata = "", {}
-        return [PartEnded(wire_fields(self.api, metadata))] if run else []
+        ended: list[Event] = [PartEnded(wire_fields(self.api, metadata))]
+        return [TextDelta("") if run in _TEXTS else ReasoningDelta(""), *ended] if self._silent and metadata else ended
 
     def _end_open(self, *, cut: bool) -> list[Event]:
         return self._end_run()

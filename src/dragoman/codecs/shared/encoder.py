@@ -133,6 +133,9 @@ class Encoder:
     written once a run (`_run`), and the rest of the run takes a short path (`_continue_run`).
     """
 
+    number = 0
+    """Of the next frame, on wires that number theirs."""
+
     def __init__(self, stamp: Stamp = UNSTAMPED, request: Request | None = None, *, whole_calls: bool = True) -> None:
         self._stamp, self._request = stamp, request
         self._sequencer = Sequencer(whole=whole_calls)

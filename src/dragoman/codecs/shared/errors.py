@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Protocol
 
 from ...errors import CodecError, ErrorKind, ProviderError, UsageError
 from ...jsontext import to_json
@@ -365,8 +365,16 @@ class ErrorReply:
         return self.message if known else f"{words}: {self.message}"
 
 
-def framed(
-    encode_error: Callable[[Exception], tuple[int, dict[str, Any]]], event: str = ""
-) -> Callable[[Exception], Frame]:
+class ErrorFrame(Protocol):
+    """An error once the answer has begun → its frame, `number` on wires that number theirs (`StreamEncoder.number`)."""
+
+    def __call__(self, error: Exception, number: int = 0) -> Frame: ...
+
+
+def framed(encode_error: Callable[[Exception], tuple[int, dict[str, Any]]], event: str = "") -> ErrorFrame:
     """The frame of an error once the answer has begun, for wires that send the body they refuse with."""
-    return lambda error: Frame(to_json(encode_error(error)[1]), event)
+
+    def frame(error: Exception, number: int = 0) -> Frame:
+        return Frame(to_json(encode_error(error)[1]), event)
+
+    return frame

@@ -21,7 +21,7 @@ from ...errors import CodecError, ProviderError
 from ...events import Event, ReasoningDelta, TextDelta
 from ...types import NOTHING, JsonObject, Message, Request, Response
 from .body import present
-from .errors import read_failure
+from .errors import ErrorFrame, read_failure
 from .frames import Frame, FrameKind
 
 Ids = Callable[[int], str]
@@ -222,6 +222,10 @@ class StreamDecoder(Protocol):
 class StreamEncoder(Protocol):
     """Events → frames of a streamed answer."""
 
+    @property
+    def number(self) -> int:
+        """The number of the next frame; 0 on wires that do not number theirs."""
+
     def feed(self, event: Event) -> list[Frame]:
         """The frames `event` allows to send."""
 
@@ -333,7 +337,7 @@ class Codec:
     encode_response: EncodeResponse
     encode_stream: EncodeStream
     encode_error: Callable[[Exception], tuple[int, dict[str, Any]]]
-    error_frame: Callable[[Exception], Frame]
+    error_frame: ErrorFrame
     decode_error: DecodeError = read_failure
     several: str = ""
     turns: Callable[[Request, Quirks], TurnWriter] | None = None

@@ -64,7 +64,7 @@ class Events:
         heads["x-request-id"] = request_id or mint("req_")
         headers = [(key.encode(), value.encode("latin-1")) for key, value in heads.items()]
         await send({"type": "http.response.start", "status": 200, "headers": headers})
-        sending = asyncio.ensure_future(self._send(self._follow(name, owner, after), send))
+        sending = asyncio.ensure_future(self._send(self._events(name, owner, after), send))
         gone = asyncio.ensure_future(until_gone(receive))
         try:
             await asyncio.wait({sending, gone}, return_when=asyncio.FIRST_COMPLETED)
@@ -78,14 +78,17 @@ class Events:
             await send({"type": "http.response.body", "body": piece, "more_body": True})
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
-    async def _follow(self, name: str, owner: str, after: int) -> AsyncIterator[bytes]:
+    async def _events(self, name: str, owner: str, after: int) -> AsyncIterator[bytes]:
+        last = -1
         try:
-            async for piece in self._events(name, owner, after):
+            async for number, piece in self._follow(name, owner, after):
+                last = number
                 yield piece
         except DragomanError as error:
-            yield WRITE(CODECS[API].error_frame(error))
+            yield WRITE(CODECS[API].error_frame(error, max(last, after) + 1))
 
-    async def _events(self, name: str, owner: str, after: int) -> AsyncIterator[bytes]:
+    async def _follow(self, name: str, owner: str, after: int) -> AsyncIterator[tuple[int, bytes]]:
+        """What goes out, and the number of the last event that is known then."""
         clock = asyncio.get_running_loop().time
         chunk, looks, last, spoken = 0, 0, -1, clock()
         while True:
@@ -94,7 +97,7 @@ class Events:
                 chunk, looks, last = chunk + 1, 0, events[-1].number
                 if data := b"".join(WRITE(Frame(one.data, one.kind)) for one in events if one.number > after):
                     spoken = clock()
-                    yield data
+                    yield last, data
                 if events[-1].kind in LAST:
                     return
             if found:
@@ -102,11 +105,11 @@ class Events:
             looks += 1
             end = await self._ending(name, owner, last + 1, sure=looks > SOME) if looks % SOME == 0 else None
             if end is not None:
-                yield end if last + 1 > after else b""
+                yield last + 1, end if last + 1 > after else b""
                 return
             if clock() - spoken >= self._keep_alive():
                 spoken = clock()
-                yield KEEP_ALIVE
+                yield last, KEEP_ALIVE
             await self._background.news(name, PIECE)
 
     async def _chunks(self, name: str, owner: str, chunk: int) -> list[list[Event]]:
