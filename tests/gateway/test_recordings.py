@@ -657,8 +657,8 @@ def test_a_password_is_a_reference_to_the_environment() -> None:
 
 def test_what_happens_on_the_way_of_a_request_is_little(tmp_path: Path) -> None:
     def calls(*observers: Any) -> int:
-        app = create_app(GatewayConfig(default=ROUTE), model("openai_chat", *[text_reply("Up.")] * 3), observers=observers)
-        for _ in range(2):
+        app = create_app(GatewayConfig(default=ROUTE), model("openai_chat", *[text_reply("Up.")] * 4), observers=observers)
+        for _ in range(3):  # by then all is known that such requests have in common
             ask(app, "openai_chat", stream=True)
         with counting() as count:
             ask(app, "openai_chat", stream=True)
