@@ -278,11 +278,12 @@ def test_a_failure_among_kept_events_has_the_number_that_is_next(
     monkeypatch: pytest.MonkeyPatch, seen: int, number: int
 ) -> None:
     stores = StateStores()
-    chunks = [[runs.Event(0, "a", "{}"), runs.Event(1, "b", "{}")], runs.Gap()]
+    chunks: list[list[runs.Event] | runs.Gap] = [[runs.Event(0, "a", "{}"), runs.Event(1, "b", "{}")], runs.Gap()]
 
     def kept(name: str, owner: str, chunk: int) -> Machine[list[list[runs.Event]]]:
         yield from ()
-        if isinstance(found := chunks[min(chunk, 1)], Exception):
+        found = chunks[min(chunk, 1)]
+        if isinstance(found, runs.Gap):
             raise found
         return [found]
 
@@ -292,9 +293,12 @@ def test_a_failure_among_kept_events_has_the_number_that_is_next(
     async def send(message: Any) -> None:
         sent.append(message)
 
+    async def never() -> Any:
+        await asyncio.Event().wait()
+
     async def serve() -> None:
         jobs = background.Background(stores, AccessControl(time.monotonic))
-        await Events(stores, jobs, lambda: LONG).serve("resp_1", "alice", seen, asyncio.Event().wait, send)
+        await Events(stores, jobs, lambda: LONG).serve("resp_1", "alice", seen, never, send)
 
     asyncio.run(serve())
     last = sent[-2]["body"].decode()

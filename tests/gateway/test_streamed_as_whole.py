@@ -76,7 +76,7 @@ def responses(stream: bool, *output: dict[str, Any]) -> ScriptedPeer:
         {"type": "response.created", "response": {**body, "status": "in_progress", "output": []}}
     ]
     for n, item in enumerate(output):
-        empty = {"content": []} if item["type"] == "message" else {}
+        empty: dict[str, Any] = {"content": []} if item["type"] == "message" else {}
         events.append({"type": "response.output_item.added", "output_index": n, "item": {**item, **empty}})
         for place, part in enumerate(item.get("content", ())):
             at = {"output_index": n, "content_index": place, "item_id": item["id"]}
@@ -120,7 +120,7 @@ def test_encrypted_reasoning_is_sealed_in_a_stream_too(front: str, deltas: list[
     message = {key: one for delta in deltas for key, one in delta.items()}
     told = read(front, ask(app(chat(False, message)), front, stream=False), stream=False)
     reply = read(front, ask(app(chat(True, {}, *deltas)), front, stream=True), stream=True)
-    seals, again = ([one.metadata for one in each.message.parts if one.metadata] for each in (told, reply))
+    seals, again = ([found for one in each.message.parts if (found := getattr(one, "metadata", None))] for each in (told, reply))
     assert seals
     assert again == seals
 
