@@ -156,7 +156,8 @@ CLOSED: list[tuple[str, str, bool | None]] = [
     ('x = """', 'a\n\n"""', True),
     ('x = """', "a\n\n", None),
     ("/* ", "a */", True),
-    ("cat <<EOF\n", "a\nEOF", True),
+    ("cat <<EOF\n", "a\nEOF\n", True),
+    ("cat <<EOF\n", "a\nEOF", None),
     ("cat <<EOF\n", "a\nEOFS", None),
 ]
 

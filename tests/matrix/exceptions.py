@@ -17,8 +17,9 @@ REQUESTS: Mapping[tuple[str, str, str], tuple[str, str]] = {
     ("two answers", G, G): ("wrongly told", SEVERAL),
 }
 """Row, front, backend → what it comes to, and why."""
-UNREAD = "Gemini's other candidates are not judged, and an answer that nobody judged is not given"
+UNREAD = "other answers that nobody asked for are not judged, and an answer that nobody judged is not given"
 ANSWERS: Mapping[tuple[str, str, str], tuple[str, str]] = {
+    ("a second answer", C, C): ("told, though it could stand", UNREAD),
     ("a second answer", C, G): ("told, though it could stand", UNREAD),
     ("a second answer", G, C): ("told, though it could stand", UNREAD),
     ("a second answer", G, G): ("told, though it could stand", UNREAD),
