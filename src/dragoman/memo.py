@@ -215,9 +215,15 @@ def identity(things: Things) -> tuple[Hashable, int]:
     return tuple([one if type(one) in WORDS else id(one) for one in things]), 0
 
 
+def exact(value: Any) -> bytes:
+    """Other bytes for 1, 1.0 and True, which are equal and not written alike.  Raises ValueError for what is not of
+    Python's own kinds, or nested without end."""
+    return marshal.dumps(value, _FORM)
+
+
 def _content(things: Things) -> tuple[Hashable, int] | None:
     try:
-        written = marshal.dumps(things[0], _FORM)
+        written = exact(things[0])
     except ValueError:  # values of kinds of their own, or nested without end
         return None
     return (written, things[1:]), len(written)

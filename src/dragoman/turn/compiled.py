@@ -10,7 +10,6 @@ It is held by its tools, and goes with them.
 
 from __future__ import annotations
 
-import marshal
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, fields
 from operator import attrgetter
@@ -23,7 +22,7 @@ from ..conversation.history import are_in_turns, in_turns
 from ..conversation.naming import UNCHANGED
 from ..conversation.plain import Plain, as_grown, as_plain
 from ..conversation.requirements import Turns, WireRequirements
-from ..memo import OBJECTS, FrozenTools, Recent
+from ..memo import OBJECTS, FrozenTools, Recent, exact
 from ..providers.families import Profile, Replay, TemplateLimit
 from ..providers.route import Route
 from ..types import JsonObject, Message, Request, Sampling, Text, Tool, ToolCall, ToolResult
@@ -39,7 +38,6 @@ MOST = 16
 """Plans that are held for one set of tools."""
 LARGEST = 4096
 """Bytes of a request's other fields up to which it is known again."""
-_FORM = 2  # of marshal: bytes that depend on nothing but the value
 _ROLES = frozenset({"system", "user", "assistant", "tool"})
 
 
@@ -186,19 +184,17 @@ def _key(
 def options_of(request: Request, route: Route, model: str) -> Hashable:
     """Equal for requests to `model` that are written alike but for what is said and for their tools; None for one whose
     plan depends on what is said."""
-    sampling, choice = request.sampling, request.tool_choice
+    sampling = request.sampling
     if request.output_schema is not None or sampling.effort is not None or sampling.thinking_budget is not None:
         return None
-    if choice is not None and type(choice.allowed) is not tuple:
-        return None  # a caller's own list, which may change
     extra = request.extra and _written(request.extra)
     if extra is None:
         return None
-    try:  # 1, 1.0 and True are equal, and are not written alike
-        options = marshal.dumps((_of_sampling(sampling), request.parallel, request.stream), _FORM)
+    try:
+        options = exact((_of_sampling(sampling), request.parallel, request.stream))
     except ValueError:
         return None
-    return id(route), model, choice, options, extra or ""
+    return id(route), model, request.tool_choice, options, extra or ""
 
 
 _of_sampling = attrgetter(*(field.name for field in fields(Sampling)))
@@ -209,7 +205,7 @@ def _written(extra: JsonObject) -> Hashable:
     """Other fields, by what they say; None for what is too large, or not JSON."""
     api = extra.api if isinstance(extra, WireFields) else None
     try:
-        data = marshal.dumps({**extra}, _FORM)
+        data = exact({**extra})
     except ValueError:
         return None
     return (api, data) if len(data) <= LARGEST else None

@@ -9,11 +9,11 @@ OK (NONE without calls), no finding and no repair.  None says nothing.
 
 from __future__ import annotations
 
-import marshal
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from itertools import islice
 from typing import Any, NamedTuple, TypeAlias
 
+from ...memo import exact
 from ..formats.chat import listed_tools
 from ..row_json import BadRow, NotJson, is_whole, quick, too_deep
 from ..row_json import loads as strict_loads
@@ -143,7 +143,7 @@ class Lane:
         """Tools that were read."""
         if tools is None:
             return NONE
-        key = marshal.dumps(tools, 2)
+        key = exact(tools)
         known = self._known.get(key)
         if known is None:
             if len(self._known) >= MOST_SETS:

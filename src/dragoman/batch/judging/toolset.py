@@ -6,7 +6,6 @@ cannot be read give one that says so and knows no name.
 
 from __future__ import annotations
 
-import marshal
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
@@ -14,7 +13,7 @@ from typing import Any, NamedTuple
 from ...codecs.shared.tools import write_function
 from ...dialects.judge.judge import Judge
 from ...errors import UsageError
-from ...memo import FrozenTools, Recent
+from ...memo import FrozenTools, Recent, exact
 from ...schema.acceptance import Accepts, acceptor
 from ...schema.definitions import tools as read_tools
 from ...schema.validation import check_schema, faults, standard
@@ -93,7 +92,7 @@ class Checked(NamedTuple):
 def checked(schema: JsonObject) -> Checked:
     """A schema made ready, once for each content: rows with other sets of tools have many tools in common."""
     try:
-        key = marshal.dumps(dict(schema), 2)
+        key = exact(dict(schema))
     except ValueError:
         return _checked(schema)
     found = _SCHEMAS.get(key)
@@ -149,7 +148,7 @@ _KNOWN: Recent[bytes, Toolset] = Recent(REMEMBERED)
 def toolset(definitions: list[Any] | None) -> Toolset:
     """The toolset of these definitions, made once for each content."""
     try:
-        key = marshal.dumps(definitions, 2)
+        key = exact(definitions)
     except ValueError:
         return Toolset(definitions)
     found = _KNOWN.get(key)

@@ -9,13 +9,13 @@ Contract: `feed` raises the peer's own error and nothing else; whatever the fram
 
 from __future__ import annotations
 
-import marshal
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from ...events import Ended, Event, IssueReported, PartAdded, PartEnded, ReasoningDelta, Started, TextDelta, WireEvent
+from ...memo import exact
 from ...types import NOTHING, JsonObject, Media, Opaque, Stop, Usage
 from .body import counts
 from .calls import CallBook
@@ -87,15 +87,7 @@ class Repeat:
         for name in self.noise:
             if name in body:
                 self._body[name] = body[name]
-        return self.emit(string) if body == self._body and _exact(body) == _exact(self._body) else None
-
-
-_FORM = 2  # of marshal: bytes that depend on nothing but the value
-
-
-def _exact(body: dict[str, Any]) -> bytes:
-    """Other bytes for 1, 1.0 and true, which are equal and not the same."""
-    return marshal.dumps(body, _FORM)
+        return self.emit(string) if body == self._body and exact(body) == exact(self._body) else None
 
 
 class AnswerDecoder(ABC):

@@ -91,16 +91,7 @@ class Lane:
         """The events of this text, which begins with what is held; None where the reader must look."""
         if self.stop(text) is None:
             self.held = ""
-            if not text:
-                return []
-            run = self.run
-            run.append(text)
-            event = self.event(text)
-            if self.learns:
-                self.remember(text, event)
-            if len(run) > MOST:
-                self.settle()
-            return [event]
+            return self.all_of(text) if text else []
         end = self.reach(text)
         if end < 0:
             self.held = text
@@ -123,19 +114,12 @@ class Lane:
         return [event]
 
     def all_of(self, text: str) -> list[Event]:
-        """The event of a text of which all is told, and nothing held, where the lane `is_plain`."""
-        event: Any  # as `event` makes it
-        if self.kind is TextDelta:
-            event = LooseText()
-            event.text, event.doubt = text, 0
-        else:
-            event = LooseReasoning()
-            event.text = text
-        event.__class__ = self.kind
+        """The event of a text of which all is told, and nothing held."""
         self.held, run = "", self.run
         run.append(text)
-        if self.learns and len(text) <= SHORT and len(self.known) < KNOWN:
-            self.known[text] = event
+        event = self.event(text)
+        if self.learns:
+            self.remember(text, event)
         if len(run) > MOST:
             self.settle()
         return [event]

@@ -59,10 +59,9 @@ class VainMarks:
         else:
             return False
         opens = self._opens(found, text, names)
-        if opens is None:
-            if is_cut or end < size:
-                return None if is_cut else False
-        elif opens:
+        if opens is None and (is_cut or end < size):
+            return None if is_cut else False
+        if opens:
             return False
         if not begins_word(names, text, pos):
             return True
