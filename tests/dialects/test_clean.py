@@ -5,21 +5,29 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from dragoman import Tool, ToolCall, UsageError, dialects, render
 from dragoman.dialects.judge.candidate import Draft
 from dragoman.dialects.judge.judge import Judge
 from dragoman.dialects.reading.call import Attempt, Mismatch
 from dragoman.dialects.reading.compiled import Row
-from dragoman.dialects.reading.table import CLEAN, READERS
+from dragoman.dialects.reading.table import READERS, read_clean
 from dragoman.lenient.reader import Broken, Cut
 from dragoman.lenient.source import Source
 
 PROPERTIES = {"city": {"type": "string"}, "days": {"type": "integer"}, "dry": {"type": "boolean"}, "any": {}}
 TOOLS = [Tool(name="get_weather", parameters={"type": "object", "properties": PROPERTIES, "required": ["city"]})]
-ROWS = {name: row for name, row in dialects.items() if type(row.args) in CLEAN}
-TAKEN = ("hermes", "internlm2", "qwen3_coder", "glm45", "minimax_m2", "deepseek_v32", "step3")
+ROWS = tuple(dialects)
+TAKEN = (
+    "hermes", "internlm2", "qwen3_coder", "glm45", "minimax_m2", "deepseek_v32", "step3", "kimi_k2", "deepseek_v3",
+    "deepseek_v31", "harmony", "mistral", "mistral_v11", "llama3_json", "gigachat3", "jamba", "granite", "plamo3",
+    "lfm2_json", "react", "functionary_v32",
+)  # fmt: skip
 """Rows of which a plain call is read in one look."""
+SECTIONS = ("kimi_k2", "deepseek_v3", "deepseek_v31", "mistral", "jamba", "nemotron_toolcall", "plamo3")
+"""Rows of which all calls of a section are."""
 ARGUMENTS: tuple[dict[str, Any], ...] = (
     {"city": "Oslo"}, {"city": "São Paulo", "days": 3}, {"days": -12, "dry": True, "city": "x"}, {"city": ""},
     {"city": "\n"}, {"city": "\na\n"}, {"city": " a "}, {"city": 'say "a\\b"\tnow'}, {"city": "a < b"},
@@ -27,6 +35,7 @@ ARGUMENTS: tuple[dict[str, Any], ...] = (
     {"city": "{}"}, {"city": "null"}, {"city": "x", "other": "y"}, {"city": "é“q”\u2028"}, {},
 )  # fmt: skip
 BEHIND = ("", "\n", " \n\nDone.", ", and", "}", "</parameter>", "\n<", "\n</tool_call>", "\ufeff", ";", "`", '"')
+DAMAGE = ("}", "]", "{", "[", ",", '"', "\n", " ", "```", "</x>", "x", ":", "{}", '{"city": "Pisa"}', "get_weather")
 
 
 def _attempt(row: Row, text: str) -> Attempt:
@@ -39,38 +48,80 @@ def _told(draft: Draft) -> tuple[Any, ...]:
     return draft.name, draft.id, draft.text(), draft.edits, draft.refusal, draft.start, draft.end, draft.done
 
 
-def _written(name: str, arguments: dict[str, Any]) -> str:
+def _written(name: str, *arguments: dict[str, Any]) -> str:
+    calls = [ToolCall(id=f"c{n}", name="get_weather", arguments=given) for n, given in enumerate(arguments)]
     try:
-        return render([ToolCall(id="c0", name="get_weather", arguments=arguments)], dialects[name], tools=TOOLS)
+        return render(calls, dialects[name], tools=TOOLS)
     except UsageError:
         return ""
+
+
+def _check(row: Row, text: str) -> None:
+    """Either nothing is taken, and nothing left behind, or what the reader takes."""
+    quick = _attempt(row, text)
+    if not read_clean(quick):
+        assert not quick.items, text
+        assert quick.src.pos == 0
+        return
+    slow = _attempt(row, text)
+    try:
+        assert not list(slow.run())
+    except (Mismatch, Broken, Cut) as why:
+        pytest.fail(f"{text!r} is none to the reader: {why!r}")
+    assert [_told(draft) for draft in quick.items] == [_told(draft) for draft in slow.items], text  # type: ignore[arg-type]
+    assert quick.src.pos == slow.src.pos, text
+    assert quick.closed
+    assert slow.closed
 
 
 @pytest.mark.parametrize("name", ROWS)
 def test_what_is_taken_in_one_look_is_what_the_reader_reads(name: str) -> None:
     row = Row(dialects[name])
-    for text in filter(None, (_written(name, arguments) for arguments in ARGUMENTS)):
-        for behind in BEHIND:
-            quick = _attempt(row, text + behind)
-            if not CLEAN[type(row.dialect.args)](quick):
-                assert not quick.items, "what is not taken must leave nothing behind"
-                assert quick.src.pos == 0
-                continue
-            slow = _attempt(row, text + behind)
-            try:
-                assert not list(slow.run())
-            except (Mismatch, Broken, Cut) as why:
-                pytest.fail(f"{text + behind!r} is none to the reader: {why!r}")
-            assert [_told(draft) for draft in quick.drafts] == [_told(draft) for draft in slow.drafts], text + behind
-            assert quick.src.pos == slow.src.pos, text + behind
-            assert quick.closed
-            assert slow.closed
+    texts = [_written(name, arguments) for arguments in ARGUMENTS]
+    texts += [_written(name, {"city": "Oslo"}, more, {"city": "Rome", "days": 1}) for more in ARGUMENTS[1:4]]
+    for text in filter(None, texts):
+        for behind in (*BEHIND, *texts[:1], f"\n{texts[-1]}", f", {texts[0]}"):
+            _check(row, text + behind)
+
+
+@pytest.mark.parametrize("name", ROWS)
+@settings(max_examples=30)
+@given(data=st.data())
+def test_what_is_taken_of_a_damaged_call_is_what_the_reader_reads(name: str, data: st.DataObject) -> None:
+    row = Row(dialects[name])
+    number = data.draw(st.integers(1, 3))
+    text = _written(name, *(data.draw(st.sampled_from(ARGUMENTS)) for _ in range(number)))
+    marks = [mark for mark in _marks(row) if mark in text]
+    for _ in range(data.draw(st.integers(0, 2))):
+        at = data.draw(st.integers(0, len(text)))
+        mark = data.draw(st.sampled_from([*marks, *DAMAGE]))
+        how = data.draw(st.sampled_from(("drop", "put", "case", "double", "part")))
+        if how == "put":
+            text = text[:at] + mark + text[at:]
+        elif how == "drop":
+            text = text.replace(mark, "", 1)
+        elif how == "part":
+            text = text[:at] + text[at + 1 :]
+        else:
+            text = text.replace(mark, mark.swapcase() if how == "case" else mark * 2, 1)
+    _check(row, text)
+
+
+def _marks(row: Row) -> tuple[str, ...]:
+    opens = row.section_open + row.call_open + row.tool_open + row.body_open
+    return tuple({*opens, *row.section_close, *row.call_close, *row.tool_close, *row.body_close} - {""})
 
 
 @pytest.mark.parametrize("name", TAKEN)
 def test_a_plain_call_is_taken(name: str) -> None:
-    row = Row(dialects[name])
-    assert CLEAN[type(row.dialect.args)](_attempt(row, _written(name, {"city": "Oslo", "days": 3})))
+    assert read_clean(_attempt(Row(dialects[name]), _written(name, {"city": "Oslo", "days": 3})))
+
+
+@pytest.mark.parametrize("name", SECTIONS)
+def test_all_calls_of_a_section_are_taken(name: str) -> None:
+    attempt = _attempt(Row(dialects[name]), _written(name, {"city": "Oslo"}, {"city": "Rome"}, {"city": "Bari"}))
+    assert read_clean(attempt)
+    assert [draft.arguments()["city"] for draft in attempt.drafts] == ["Oslo", "Rome", "Bari"]
 
 
 @pytest.mark.parametrize("name", TAKEN)
@@ -78,4 +129,4 @@ def test_a_text_that_has_not_ended_is_left_to_the_reader(name: str) -> None:
     row = Row(dialects[name])
     attempt = _attempt(row, _written(name, {"city": "Oslo"}))
     attempt.src.eof = False
-    assert not CLEAN[type(row.dialect.args)](attempt)
+    assert not read_clean(attempt)

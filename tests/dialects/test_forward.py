@@ -7,10 +7,11 @@ import sys
 
 import pytest
 
+from dragoman import parse
 from dragoman.dialects import DIALECTS
-from dragoman.dialects.engine.forward import Forward
+from dragoman.dialects.engine.forward import SHORT, Forward
 from dragoman.dialects.engine.listening import Listening, listening
-from dragoman.dialects.engine.search import LONG, Anchored
+from dragoman.dialects.engine.search import Anchored
 from dragoman.dialects.judge.declared import declared
 from dragoman.dialects.writing.render import render
 from dragoman.types import ToolCall
@@ -27,14 +28,24 @@ def heard() -> Listening:
 
 def test_what_finds_marks_in_an_ended_text_finds_what_finds_them_in_any() -> None:
     names, table = heard().names, heard().table
-    ended, surely, found = Forward(table), Forward(table), 0
-    surely.__dict__["_lead"] = (Anchored(table.lead.search, reach=1),)
+    ended, surely, signs, found = Forward(table), Forward(table), Forward(table), 0
+    surely.__dict__["_lead"] = (Anchored(table.lead.search, reach=table.longest),)
+    signs.__dict__["_lead"] = table.lead_signs
     for text in (*SIGNS, *(v["text"] for name in DIALECTS for v in vectors(name))):
-        start, end = len(text) // 7, min(len(text), LONG)
+        start, end = len(text) // 7, min(len(text), SHORT)
         first = ended._first(text, start, end, names)
         assert surely._first(text, start, end, names) == first, text
+        assert signs._first(text, start, end, names) <= first, text  # within a word, too
         found += first < end
     assert found > len(SIGNS)
+
+
+@pytest.mark.parametrize("size", [10, SHORT, 3000])
+def test_a_mark_of_two_lines_is_found_where_the_second_may_begin_a_call(size: int) -> None:
+    call = 'Action:\n```json\n[{"tool_name": "look", "parameters": {"at": "%s"}}]\n```\n'
+    text = "word " * (size // 5) + "\n\n" + call % "a" + call % "b"
+    calls = parse(text, tools=[TOOL], dialects="cohere_rplus_action_md").calls
+    assert [made.arguments["at"] for made in calls] == ["a", "b"]
 
 
 @pytest.mark.parametrize("name", ["hermes", "qwen3_coder", "harmony", "deepseek_v3"])

@@ -22,7 +22,7 @@ from ..judge.quotation import KEPT
 from ..reading.call import Attempt, Mismatch
 from ..reading.compiled import Row
 from ..reading.strays import Strays
-from ..reading.table import CLEAN, READERS
+from ..reading.table import READERS, read_clean
 from ..spec import AT_FIRST, ElementArgs, JsonCall, Place, TaggedArgs
 from .budget import TRIED, Patience
 from .common_marks import FENCE_SIGNS
@@ -143,8 +143,7 @@ class Trial(Damage):
         src, begin = self.src, self.src.pos
         self._may_tell, self._standing = (None if row.strong and not self._turned else False), standing
         attempt = self._attempt(row)
-        clean = CLEAN.get(type(row.dialect.args)) if src.eof else None
-        if clean is not None and clean(attempt):
+        if read_clean(attempt):
             self._may_tell, raw = False, src.buf[begin : src.pos]
             if self._is_refused(row, at, raw):
                 src.pos = begin

@@ -19,7 +19,7 @@ from ..reading.call import Attempt, Mismatch
 from ..reading.compiled import Row
 from ..reading.drafts import MOST_CALLS
 from ..reading.named import forms_at, named_rows
-from ..reading.table import CLEAN, READERS
+from ..reading.table import READERS, read_clean
 from .budget import Patience
 from .candidates import MAX_TRIED, NAMED_REACH, Trial
 from .markers import Table
@@ -159,8 +159,8 @@ class Fences:
         src, at = self._src, self._src.at
         for row in (yield from self._rows()):
             attempt = Attempt(src, row, self._judge, _ignore, READERS)
-            begin, clean = src.pos, CLEAN.get(type(row.dialect.args)) if src.eof else None
-            if clean is not None and clean(attempt):
+            begin = src.pos
+            if read_clean(attempt):
                 return attempt, src.buf[begin : src.pos]
             depth = src.hold()
             try:

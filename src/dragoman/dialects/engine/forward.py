@@ -16,10 +16,10 @@ from ..judge.declared import Declared
 from ..judge.line_marks import LINE_MARKS, LINE_SIGNS, PARTIES
 from ..reading.named import begins_word, forms_at
 from .budget import OPENERS
-from .lookahead import untried
+from .lookahead import Unlike, untried
 from .mark_starts import FENCE, LINE_BEGINS, ended, line_that_may_matter
 from .markers import Table
-from .search import LONG, Anchored, begins_later, word_before
+from .search import Anchored, begins_later, word_before
 
 MOST, EVERY = 64, 512
 """So many lines are asked one by one whether a tool's name begins them, or the code in a fence; and one more for so
@@ -30,12 +30,17 @@ VAIN = OPENERS // 2
 """So many lines may begin with a mark of more than one sign, of which the parser hears some only (`budget.py`)."""
 MAY_CALL, TOO_MANY = -1, -2
 """Why a line is not passed: a call may begin there, or the parser would count it among too many."""
+SHORT = 400
+"""In so little text one pattern finds all sooner than one for each sign, which take six times as long to compile."""
 FIRST = 300
 """So much tells of the first line's beginning: no name is longer."""
-BLANKS = r"[ \t\r]*+"
+LANGUAGES = 256
+"""Of so many openers of fences it is remembered whether they open code."""
+BLANK, BLANKS = frozenset(" \t\r"), r"[ \t\r]*+"
 REST = rf"(?:(?!{BLANKS}(?:`{{3}}|~{{3}}|<))[^\n]*+\n)++{BLANKS}`{{3,}}+[ \t\r]*+\n"
 START = re.compile(BLANKS)
-FENCED = late(rf"`{{3}}(?!`)[\w+#.-]{{0,120}}[ \t]*+\r?\n\s*+(?P<first>[^\s{{\[\"'`~<(]){REST}")
+INFO = late(r"[\w+#.-]{0,120}")
+FENCED = late(rf"(?P<info>`{{3}}(?!`){INFO.pattern})[ \t]*+\r?\n\s*+(?P<first>[^\s{{\[\"'`~<(]){REST}")
 """A block of code that closes, in which no line begins with a fence or a tag: only its first word counts."""
 MARKED, MARKED_SIGNS = late(LINE_MARKS), frozenset((*LINE_SIGNS, *(party[0] for party in PARTIES)))
 """What outlasts its line, and how it begins: another party's turn, blocks that quote."""
@@ -54,12 +59,15 @@ class Forward:
         behind = {behind for before, behind in table.named_first if not before}
         self._lines = late(line_that_may_matter(f"(?:{first}|{LINE_MARKS})", begun, behind))
         self._fences = {FENCE} | table.calm
+        self._fenced = tuple(mark for mark in table.every() if mark.startswith(FENCE))
+        self._code: dict[str, bool] = {}
+        self._looks: dict[str, tuple[Unlike | None, ...]] = {}
         self._wide = _wide(table.every())
 
     @cached_property
     def _lead(self) -> tuple[Anchored, ...]:
         """The one search for all marks that count amid a line."""
-        return (Anchored(re.compile(ended(self._table.lead.pattern)).search, reach=1),)
+        return (Anchored(re.compile(ended(self._table.lead.pattern)).search, reach=self._table.longest),)
 
     def to(self, text: str, start: int, names: Declared) -> int:
         """From the line's beginning `start` on, the beginning of the line before which nothing counts; -1 for none.
@@ -95,14 +103,26 @@ class Forward:
 
     def _past(self, text: str, line: int, names: Declared, asked: int) -> int:
         """Behind a fence of code here, or a line that begins no call; else why not.  So many were asked."""
-        at = START.match(text, line).end()  # type: ignore[union-attr]
+        at = line if text[line] not in BLANK else START.match(text, line).end()  # type: ignore[union-attr]
         if text.startswith(FENCE, at):
             fence = FENCED.match(text, at)
-            known = self._table.marker.match(text, at) if fence is not None else None
-            if fence is None or known is None or known.group().casefold() not in self._fences:
+            if fence is None or not self._is_code(text[at : fence.end("info")]):
                 return MAY_CALL
             return self._why_not(text, fence.start("first"), names, asked) or fence.end()
         return self._why_not(text, at, names, asked) or text.find("\n", at) + 1 or MAY_CALL
+
+    def _is_code(self, opener: str) -> bool:
+        """Is a fence with these signs and this word none of a call, whatever stands in its next line?"""
+        known = self._code.get(opener)
+        if known is None:
+            found = self._table.marker.match(opener)
+            folded = opener.casefold()
+            goes_on = any(mark.startswith(folded) and not INFO.fullmatch(mark, len(folded)) for mark in self._fenced)
+            known = found is not None and found.group().casefold() in self._fences and not goes_on
+            if len(self._code) >= LANGUAGES:
+                self._code.clear()
+            self._code[opener] = known
+        return known
 
     def _why_not(self, text: str, at: int, names: Declared, asked: int) -> int:
         """Why a line that begins with the word here may not be passed; 0 where it may."""
@@ -126,8 +146,18 @@ class Forward:
 
     def _is_vain(self, mark: str, text: str, at: int) -> bool:
         """Does this mark mean nothing by itself, and nothing follow that one of its rows would read?"""
+        looks = self._looks.get(mark)
+        if looks is None:
+            looks = self._looks[mark] = self._looks_of(mark)
+        for look in looks:  # noqa: SIM110 -- a generator would cost more than most looks
+            if look is None or not look.ended(text, at):
+                return False
+        return True
+
+    def _looks_of(self, mark: str) -> tuple[Unlike | None, ...]:
+        """What tells of each of its rows that it is not there; a None where nothing does."""
         rows = self._table.only_rows.get(mark)
-        return rows is not None and all((look := untried(row)) is not None and look.ended(text, at) for row in rows)
+        return (None,) if rows is None else tuple(map(untried, rows))
 
     def _first(self, text: str, start: int, end: int, names: Declared) -> int:
         """Where the first mark begins between `start` and `end` that counts amid a line; `end` where none does."""
@@ -138,22 +168,25 @@ class Forward:
         if text.find("[", start, end) >= 0 and INSTRUCTION.search(text, start, end) is not None:
             return start
         left = MOST + (end - start) // EVERY_SIGN
-        for sign in (end - start > LONG and self._table.lead_signs) or self._lead:
+        for sign in (end - start > SHORT and self._table.lead_signs) or self._lead:
             search, before, _, reach, wide = sign
-            found = None if wide else search(text, start, end)
+            last = end + reach if reach else len(text)  # a mark that begins before the end may go on behind it
+            found = None if wide else search(text, start, last)
             while found is not None:
                 at = found.start() - (before[found.lastindex - 1] if found.lastindex and before else 0)
                 if not reach:
                     at = word_before(text, at)
                 elif at < start:
                     at = begins_later(sign, text, start, found)
-                if at >= start:
+                if start <= at < end:
                     counts = self._counts(text, at, names)
                     left -= counts is None
                     if counts or not left:
                         end = at
                         break
-                found = search(text, found.start() + 1, end)
+                elif not reach and at >= end:
+                    break
+                found = search(text, found.start() + 1, last)
         return end
 
     def _counts(self, text: str, at: int, names: Declared) -> bool | None:

@@ -29,7 +29,7 @@ from ..reading.call import Attempt, Mismatch
 from ..reading.compiled import Row
 from ..reading.named import begins_word, forms_at, opener
 from ..reading.strays import Strays
-from ..reading.table import CLEAN, READERS
+from ..reading.table import READERS, read_clean
 from ..spec import AT_FIRST
 from .beginning import may_open
 from .budget import CALLS
@@ -293,9 +293,9 @@ def _is_closed(row: Row, last: str) -> bool:
 
 def _is_whole(attempt: Attempt) -> bool:
     """Is what stands here read, and nothing waited for?  Raises what the row's reader does."""
-    clean, src = CLEAN.get(type(attempt.row.dialect.args)), attempt.src
-    if clean is not None and clean(attempt):
+    if read_clean(attempt):
         return True
+    src = attempt.src
     return len(src.buf) - src.pos <= LONGEST and next(attempt.run(), attempt) is attempt
 
 

@@ -39,7 +39,9 @@ KEPT = 600
 """Characters kept for the words before a candidate."""
 REACH = 240
 """Characters on either side that are looked at."""
-SENTENCES = late(r"(?<=[.!?。！？；;])\s+|(?<=[。！？；])(?=\S)")
+SENTENCES = late(r"\s(?<=[.!?。！？；;]\s)\s*+|(?<=[。！？；])(?=\S)")
+PLAIN_SENTENCES = late(r"\s(?<=[.!?;]\s)\s*+")
+"""The same in ASCII."""
 CLAUSES = late(r"[,;，、；]\s*|\s[—–-]\s")
 SPOKEN = 3
 """Words behind a call that can be the rest of a sentence around it."""
@@ -123,8 +125,8 @@ def opens_midline(text: str) -> bool:
     """Does `text` end in a fence that opens behind words on its line?  Only its last line with words may hold one."""
     if "```" not in text and "~~~" not in text:
         return False
-    begin = text.rfind("\n", 0, len(text.rstrip())) + 1
-    return MIDLINE_FENCE.search(text, begin) is not None
+    line = text[text.rfind("\n", 0, len(text.rstrip())) + 1 :]
+    return ("```" in line or "~~~" in line) and MIDLINE_FENCE.search(line) is not None
 
 
 def before(text: str, *, inline: bool, after_call: bool = False) -> tuple[str, ...]:
@@ -139,7 +141,7 @@ def before(text: str, *, inline: bool, after_call: bool = False) -> tuple[str, .
     line = line.strip()
     if not line:
         return ()
-    last = SENTENCES.split(line)[-1]
+    last = (PLAIN_SENTENCES if line.isascii() else SENTENCES).split(line)[-1]
     own = not inline and text.endswith("\n\n") and not AHEAD.search(small(last))
     if own and (after_call or QUOTES.search(line) or BOXED.search(rest)):
         return ()

@@ -12,19 +12,19 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 from functools import lru_cache
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 from ...late import late
-from ...lenient.source import SPACE, Need
+from ...lenient.source import SPACE
 from ...schema.validation import Shape, shape
 from ..spec import TaggedArgs, Typing
 from .arguments import RawArguments
 from .call import Attempt
+from .clean import at_once
 from .compiled import JOINTS, Row
 from .keys import TEXT
 from .strays import Behind, CallMarks
 
-Told = TypeVar("Told")
 SIGN = "<"
 """Every mark of these rows holds it, so a value without it holds none."""
 NAME = r"[\w.-]{1,128}"
@@ -118,7 +118,7 @@ def _is_begun(marks: Collection[str]) -> bool:
 def clean_tags(attempt: Attempt) -> bool:
     """Read all that stands here, if it is one tagged call in a text that has ended, and needs nothing."""
     src = attempt.src
-    marks = _marks(attempt.row) if src.eof else None
+    marks = _marks(attempt.row)
     head = marks.head.match(src.buf, src.pos) if marks is not None else None
     if marks is None or head is None:
         return False
@@ -157,18 +157,9 @@ def _is_clear(attempt: Attempt, marks: CallMarks, end: int) -> bool:
         return True
     size = len(marks.value[0])
     src.pos = end - size
-    found = _told(strays.behind(src, size, marks, attempt.another, text=True))
+    found = at_once(strays.behind(src, size, marks, attempt.another, text=True))
     src.pos = begin
     return found is Behind.CLEAR
-
-
-def _told(read: Need[Told]) -> Told | None:
-    """What is read of a text that has ended, where nothing is waited for."""
-    try:
-        next(read)
-    except StopIteration as told:
-        return told.value  # type: ignore[no-any-return]
-    return None
 
 
 def _arguments(

@@ -13,13 +13,14 @@ from ..spec import (
     JsonArgs,
     JsonCall,
     KeywordArgs,
+    Listing,
     TaggedArgs,
     TextArgs,
     YamlArgs,
     YamlCall,
 )
 from .call import Attempt, Reader
-from .clean_call import clean_attempt
+from .clean_call import clean_marked
 
 
 def _late(module: str, name: str) -> Callable[..., Any]:
@@ -39,8 +40,15 @@ READERS: Mapping[type, Reader] = {
     TextArgs: _late(".yaml", "text_args"),
 }
 """A reader is loaded when the first call of its notation is read: most processes meet one or two."""
-CLEAN: Mapping[type, Callable[[Attempt], bool]] = {
-    JsonCall: clean_attempt,
-    TaggedArgs: _late(".clean_tags", "clean_tags"),
+_CLEAN: Mapping[tuple[type, Listing], Callable[[Attempt], bool]] = {
+    (JsonCall, Listing.REPEAT): clean_marked,
+    (JsonCall, Listing.ARRAY): _late(".clean_list", "clean_list"),
+    (JsonArgs, Listing.REPEAT): _late(".clean_args", "clean_args"),
+    (TaggedArgs, Listing.REPEAT): _late(".clean_tags", "clean_tags"),
 }
-"""What reads all that stands at a place in one look, where it needs nothing: a call and the marks around it."""
+
+
+def read_clean(attempt: Attempt) -> bool:
+    """Read all that stands here in one look, marks and all, where the text has ended and nothing needs more."""
+    clean = _CLEAN.get((type(attempt.row.dialect.args), attempt.row.dialect.listing)) if attempt.src.eof else None
+    return clean is not None and clean(attempt)
