@@ -14,7 +14,6 @@ from collections.abc import Collection
 from functools import lru_cache
 from typing import NamedTuple
 
-from ...late import late
 from ...lenient.source import SPACE
 from ...schema.validation import Shape, shape
 from ..spec import TaggedArgs, Typing
@@ -22,15 +21,12 @@ from .arguments import RawArguments
 from .call import Attempt
 from .clean import at_once
 from .compiled import JOINTS, Row
-from .keys import TEXT
+from .keys import SCALAR, SCALARS, TEXT
 from .strays import Behind, CallMarks
 
 SIGN = "<"
 """Every mark of these rows holds it, so a value without it holds none."""
 NAME = r"[\w.-]{1,128}"
-SCALARS = frozenset({"integer", "number", "boolean"})
-SCALAR = late(r"-?\d{1,15}|true|false")
-"""Values that are not text and that every reader takes for the same."""
 
 
 INDENTS = (" ", "\t")

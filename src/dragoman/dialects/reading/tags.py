@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection
+from functools import lru_cache
 
 from ...late import late
 from ...lenient.notation import Broken, Cut
@@ -17,6 +18,9 @@ from ..judge.candidate import Draft
 from ..spec import TaggedArgs, Typing
 from .arguments import Outdent, RawArguments, Trim, Unescape, declared_key, unescaped
 from .call import MAX_NAME, Attempt, Mismatch
+from .clean import one_of
+from .compiled import Row
+from .keys import SCALAR, SCALARS
 from .nesting import NAME_OVER, OPENING_TAG, until_over
 from .passed_marks import false_closers, no_own, no_tags, own_stops, past_nested, past_own
 from .raw_values import RawValue, Role, Seen
@@ -29,6 +33,8 @@ PAIR = r"""\s+([\w:.-]+)\s*=\s*(?:"([^"<>\n]*)"|'([^'<>\n]*)'|([^\s"'<>/]+))"""
 PAIRS = late(PAIR)
 ATTRIBUTED = late(rf"(?P<pairs>(?:{re.sub(r'[(](?![?])', '(?:', PAIR)})+)\s*(?P<empty>/?)>")
 """The rest of an opening tag whose attributes say all."""
+MAX_SCALAR = 400
+"""An argument that is a number or a truth is no longer, with its marks."""
 IDENTIFIER = late(r"[A-Za-z_][\w.$-]*")
 
 
@@ -272,6 +278,13 @@ class _Tags:
         return False
 
 
+@lru_cache(maxsize=256)
+def _scalar(row: Row) -> re.Pattern[str]:
+    """An argument that holds a number or a truth, its closer, and the next argument or the call's end."""
+    opens, over, closes, behind = map(one_of, (row.key_open, row.key_close, row.value_close, row.key_open + row.ends))
+    return re.compile(rf"{opens}(?P<key>[\w.-]{{1,128}}){over}\s*+(?:{SCALAR.pattern})\s*+{closes}\s*+{behind}")
+
+
 class _ValueMarks:
     """What the marks inside one value are.  `values` are the kinds that are nothing but arguments."""
 
@@ -321,7 +334,7 @@ class _ValueMarks:
         if mark in self.a.row.key_open:
             key = yield from self._key_behind(size)
             if key:
-                sure = self.a.row.special or key in self.draft.shape.required
+                sure = self.a.row.special or key in self.draft.shape.required or (yield from self._is_scalar(size, key))
                 return Seen(Role.NEXT, size, kind, follows=True, sure=sure)
         if not kind or not (yield from self._is_tag(mark)):
             return Seen(Role.TEXT, size)
@@ -371,6 +384,17 @@ class _ValueMarks:
         yield from until_over(src)
         found = OPENING_TAG.match(src.buf, src.pos)
         return found is not None and src.buf[src.pos + len(mark) : src.pos + len(mark) + 1] in NAME_OVER
+
+    def _is_scalar(self, size: int, key: str) -> Need[bool]:
+        """Does this opener, `size` long, begin its line, a number or truth in it as declared, and structure behind it?
+
+        A text that holds an opener by itself holds no such value in front of its own closer.
+        """
+        src, kinds = self.a.src, self.draft.shape.property(key).kinds
+        if not kinds or not kinds <= SCALARS or src.behind(1) != "\n":
+            return False
+        found = yield from src.match(_scalar(self.a.row), MAX_SCALAR)
+        return found is not None and found.end("key") == found.start() + size + len(key)
 
     def _key_behind(self, size: int) -> Need[str]:
         src = self.a.src
