@@ -11,9 +11,13 @@ from hypothesis import strategies as st
 from dragoman import Tool, ToolCall, UsageError, dialects, render
 from dragoman.dialects.judge.candidate import Draft
 from dragoman.dialects.judge.judge import Judge
+from dragoman.dialects.reading import arguments_object
 from dragoman.dialects.reading.call import Attempt, Mismatch
+from dragoman.dialects.reading.clean_members import clean_members
 from dragoman.dialects.reading.compiled import Row
 from dragoman.dialects.reading.table import READERS, read_clean
+from dragoman.dialects.spec import BraceArgs, KeywordArgs
+from dragoman.lenient.notation import Form
 from dragoman.lenient.reader import Broken, Cut
 from dragoman.lenient.source import Source
 
@@ -36,6 +40,12 @@ ARGUMENTS: tuple[dict[str, Any], ...] = (
 )  # fmt: skip
 BEHIND = ("", "\n", " \n\nDone.", ", and", "}", "</parameter>", "\n<", "\n</tool_call>", "\ufeff", ";", "`", '"')
 DAMAGE = ("}", "]", "{", "[", ",", '"', "\n", " ", "```", "</x>", "x", ":", "{}", '{"city": "Pisa"}', "get_weather")
+LITERAL_ARGUMENTS: tuple[dict[str, Any], ...] = (
+    *ARGUMENTS, {"city": "it's"}, {"city": 'a "b", c=1'}, {"city": "x) and y"}, {"city": "True", "dry": False}, {"days": 0},
+    {"city": "a, days=3"}, {"city": "é\u0301 – “x”", "days": -1}, {"city": "f(x='y')"}, {"city": "x", "days": 10**15},
+)  # fmt: skip
+LITERAL_ENDS = ("]", ")", ") and more", ", get_weather(city='Rome')", "x", "_", ".strip()", " + 'b'", "}", "'", '"]', "\n)", "]]")
+LITERAL_DAMAGE = ("'", '"', ",", ", ", "=", ":", "(", ")", "}", "]", "\\", "\n", " ", "x", "0", "-", "true", "None", "city=", "#", "f", "")
 
 
 def _attempt(row: Row, text: str) -> Attempt:
@@ -105,6 +115,47 @@ def test_what_is_taken_of_a_damaged_call_is_what_the_reader_reads(name: str, dat
         else:
             text = text.replace(mark, mark.swapcase() if how == "case" else mark * 2, 1)
     _check(row, text)
+
+
+LITERALS = tuple(name for name, row in dialects.items() if isinstance(row.args, KeywordArgs | BraceArgs))
+
+
+@pytest.mark.parametrize("name", LITERALS)
+@settings(max_examples=60)
+@given(data=st.data())
+def test_literals_taken_in_one_look_are_what_the_lenient_reader_reads(name: str, data: st.DataObject) -> None:
+    row = Row(dialects[name])
+    given = [data.draw(st.sampled_from(LITERAL_ARGUMENTS)) for _ in range(data.draw(st.integers(1, 2)))]
+    text = _written(name, *given) + data.draw(st.sampled_from((*BEHIND, *LITERAL_ENDS)))
+    for _ in range(data.draw(st.integers(0, 2))):
+        at, sign = data.draw(st.integers(0, len(text))), data.draw(st.sampled_from(LITERAL_DAMAGE))
+        text = text[:at] + sign + text[at + data.draw(st.integers(0, 1)) :]
+    told = []
+    for take in (clean_members, lambda *_: False):
+        attempt, why = _attempt(row, text), ""
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(arguments_object, "clean_members", take)
+            try:
+                assert not list(attempt.run())
+            except (Mismatch, Broken, Cut) as raised:
+                why = repr(raised)
+        drafts = [draft for draft in attempt.items if isinstance(draft, Draft)]
+        told.append(([_told(draft) for draft in drafts], attempt.src.pos, attempt.hints, why))
+    assert told[0] == told[1], text
+
+
+@pytest.mark.parametrize("name", ["pythonic", "lfm2", "gemma4", "functiongemma"])
+def test_plain_literals_are_taken(name: str) -> None:
+    attempt, taken = _attempt(Row(dialects[name]), _written(name, {"city": "Oslo ☃", "days": 3})), list[bool]()
+
+    def taking(draft: Draft, src: Source, form: Form) -> bool:
+        taken.append(clean_members(draft, src, form))
+        return taken[-1]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(arguments_object, "clean_members", taking)
+        assert not list(attempt.run())
+    assert taken == [True]
 
 
 def _marks(row: Row) -> tuple[str, ...]:

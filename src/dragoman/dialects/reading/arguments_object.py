@@ -17,6 +17,7 @@ from ...types import Edit
 from ..judge.candidate import Draft
 from .arguments import MOST_OTHERS, is_name, is_wrapper, take_key, unwrapped
 from .call import Attempt
+from .clean_members import clean_members
 from .exact import object_at, wanted
 from .keys import ECHO, TEXT
 
@@ -46,6 +47,8 @@ def _as_written(src: Source, draft: Draft, reader: Relaxed) -> bool:
 
 def members_of(draft: Draft, reader: Relaxed, form: Form) -> Need[None]:
     """The arguments between brackets, written to the draft."""
+    if clean_members(draft, reader.src, form):
+        return
     yield from _Arguments(draft, reader, form).read()
 
 

@@ -119,7 +119,7 @@ def _fits(value: Any, wanted: Shape, depth: int = 0) -> bool:
 class Wanted:
     """What one tool's arguments must be to be taken as they are."""
 
-    __slots__ = ("_free", "_keys", "_plain", "_taken", "shape", "sound", "texts", "tool")
+    __slots__ = ("_free", "_keys", "_plain", "_taken", "kinds", "shape", "sound", "texts", "tool")
     shape: Shape
 
     def __init__(self, tool: Tool | None) -> None:
@@ -132,6 +132,7 @@ class Wanted:
         self.sound: frozenset[str] = frozenset(key for key in wanted.keys if NO_KEY.search(key) is None)
         shapes = {key: wanted.property(key) for key in wanted.keys}
         self.texts: frozenset[str] = frozenset(k for k, s in shapes.items() if s.kinds == TEXT and not s.enum)
+        self.kinds: dict[str, frozenset[str]] = {k: frozenset(s.kinds) for k, s in shapes.items() if not s.enum}
 
     def fit(self, arguments: dict[str, Any]) -> bool:
         """Would neither a key nor a value be changed?"""
