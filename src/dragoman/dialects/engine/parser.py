@@ -142,8 +142,8 @@ class Parser:
             return [event]
         if lane.is_plain:
             found = lane.stop(told)
-            if found is None and told:
-                return lane.all_of(told)
+            if found is None:
+                return lane.tell(told, told) if told else []
             events = lane.look(told, found)
         else:
             events = lane.feed(told)
