@@ -78,14 +78,14 @@ class Lane:
 
     Where it `is_plain`, text in which `stop` finds nothing is told as it is; while it `learns`, it is remembered.
     `index` is of the call whose arguments are told; `encode` makes of a text what stands between quotation marks in
-    JSON; None: it is told as it is.
+    JSON; None: it is told as it is.  Where it `is_over`, the run goes on, and another lane may take it.
     """
 
-    __slots__ = ("_src", "encode", "held", "index", "is_plain", "kind", "known", "learns", "run", "stop")
+    __slots__ = ("_src", "encode", "held", "index", "is_over", "is_plain", "kind", "known", "learns", "run", "stop")
 
     def __init__(self, src: Source, search: Search, kind: Kind, index: int = -1, encode: Encode | None = None) -> None:
         self._src, self.stop, self.kind, self.index, self.encode = src, search, kind, index, encode
-        self.is_plain = self.learns = False
+        self.is_plain = self.learns = self.is_over = False
         self.run: list[str] = []
         self.held = ""
         self.known = NOTHING
@@ -365,13 +365,17 @@ class RawLane(CallLane):
 
 
 class PlainLane(Lane):
-    """Any other run: its sink is given the text, and the teller asked."""
+    """Any other run: its sink is given the text, and the teller asked.
 
-    __slots__ = ("_sink", "_tapped", "_teller")
+    It is over where the sink had kept something back, so that no other lane could be taken, and has told it.
+    """
+
+    __slots__ = ("_kept", "_sink", "_tapped", "_teller")
 
     def __init__(self, src: Source, teller: Teller, tap: Tap) -> None:
         super().__init__(src, ANY, TextDelta)
         self._teller, self._tapped, self._sink = teller, tap.search, tap.sink
+        self._kept = through(tap.sink) is None
 
     def feed(self, text: str) -> list[Event] | None:
         """The events of this text; None where the reader must look."""
@@ -380,6 +384,7 @@ class PlainLane(Lane):
             return None
         self._src.passed(text)
         self._sink(text)
+        self.is_over = self._kept and through(self._sink) is not None
         return self._teller.drain()
 
 

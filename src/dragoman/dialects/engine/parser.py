@@ -147,6 +147,8 @@ class Parser:
             events = lane.look(told, found)
         else:
             events = lane.feed(told)
+            if lane.is_over:
+                self._lane = self._lanes.here(self._scanner.table)
         if events is not None:
             return events
         if lane is not NO_LANE:
