@@ -47,6 +47,8 @@ FULL = KNOWN - MOST
 how many there are."""
 ANY = re.compile("").search
 """Stops at any text."""
+UNNAMED = (None, "line")
+"""What `stop` found where more text must tell, whatever tools are declared: a mark's beginning."""
 HALF_ESCAPE = late(r"\\(?:u[0-9a-fA-F]{0,3})?")
 RAW_STOP = r"[<&\ud800-\udfff]|[\r\n]\Z"
 """What ends a raw value's run besides its own marks: tags, entities, half characters, a line's end at the end."""
@@ -218,8 +220,11 @@ class TextLane(Lane):
     def look(self, text: str, found: Any) -> list[Event] | None:
         """The same behind a line's beginning."""
         at, pos = found.span()
-        if at and pos == len(text) and found.lastgroup is None and pos - at < LONG:
-            return self.tell(text[:at], text, text[at:])  # what begins at its end is held, as most often
+        if pos == len(text) and pos - at < LONG and found.lastgroup in UNNAMED:
+            if at:
+                return self.tell(text[:at], text, text[at:])  # what begins at its end is held, as most often
+            if not text[0].isalpha():
+                return self.hold(text, text)
         pure = text
         if not at and not self.held and text[0].isalpha():
             pure = ""
