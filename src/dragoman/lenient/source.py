@@ -304,7 +304,7 @@ def chooser(options: tuple[str, ...]) -> tuple[re.Pattern[str], Mapping[str, str
 
 @lru_cache(maxsize=1024)
 def begun(options: tuple[str, ...]) -> Mapping[tuple[int, str], int]:
-    """How long the longest of these options is that goes on behind such a text, by that text's length and itself, folded."""
+    """How long the longest of these options is that begins with such a text, by its length and itself, folded."""
     return {(n, o[:n].casefold()): len(o) for o in sorted(options, key=len) for n in range(len(o))}
 
 

@@ -8,7 +8,7 @@ Contract: a lane tells what the reader would have told of the same text; what it
 (`leave`) before the reader goes on.  What it does with a short piece is remembered in `known`, where it depends on that
 piece alone: models write the same few thousand tokens.  Whoever feeds may do as it says there, in one step: put the
 text that is told into `run`, and give the event.  A piece that was not seen before, where a lane `is_plain` and `stop`
-finds nothing in it, is told in one step as well (`all_of`): a third of all pieces are such.
+finds nothing in it, is told in one step as well (`tell`): a third of all pieces are such.
 """
 
 from __future__ import annotations
@@ -43,8 +43,7 @@ FEW = 4
 MOST = 128
 """Pieces after which a run is noted: what nobody reads back need not be kept."""
 FULL = KNOWN - MOST
-"""Where so many are remembered, a run that is noted learns no more: until then it adds what it is told without a look at
-how many there are."""
+"""Where so many are remembered, a run that is noted learns no more: until then it adds pieces without a count."""
 ANY = re.compile("").search
 """Stops at any text."""
 UNNAMED = (None, "line")
@@ -101,7 +100,7 @@ class Lane:
         raise NotImplementedError
 
     def tell(self, told: str, text: str = "", held: str = "") -> list[Event]:
-        """The events of what is told, and `held` behind it; the `text` of which both depend on that alone is remembered.
+        """The events of what is told, and `held` behind it; a `text` is remembered where both depend on it alone.
 
         The event is made here, and not by a function of its own: every piece that was not seen before comes here.
         """
@@ -307,7 +306,7 @@ class TextLane(Lane):
 
 
 class CallLane(Lane):
-    """A run of a call's arguments: all the text that `stop` finds nothing in is told as it is, or as `encode` makes it."""
+    """A run of a call's arguments: text that `stop` finds nothing in is told as it is, or as `encode` makes it."""
 
     __slots__ = ("_draft",)
 

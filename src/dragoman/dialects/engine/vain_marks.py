@@ -27,7 +27,7 @@ BEHIND = rf"{CALL}(?:(?<=[\[{{])\s*+{ITEM})?+"
 """What a call may begin with, as far as it goes, and what a list or a set of calls may."""
 NAMED = rf"[ \t]*+(?P<line>(?:[^\s\ufeff][^\n]{{0,{MAX_NAME}}}+)?+)(?P<end>\n{SP}(?P<sign>(?s:.))?+)?+"
 """What stands where a mark wants a tool's name on the line and its arguments below, and the first sign of these."""
-BEGINS = frozenset("{\"`~")
+BEGINS = frozenset('{"`~')
 """What an object begins with, one in a string, and the fence around one."""
 METHOD = ".call"
 """A tool may be called as an object of it is."""
@@ -68,7 +68,7 @@ class VainMarks:
             if found is not None:
                 break
         else:
-            return self._names_none(text, pos, ended=ended)
+            return self._is_misnamed(text, pos, end, is_cut=is_cut)
         opens = self._opens(found, text, names)
         if opens is None and (is_cut or end < size):
             return None if is_cut else False
@@ -78,24 +78,13 @@ class VainMarks:
             return True
         return None if is_cut and WORD.match(text, pos).end() == size else False  # type: ignore[union-attr]
 
-    def _names_none(self, text: str, pos: int, *, ended: bool) -> bool | None:
+    def _is_misnamed(self, text: str, pos: int, end: int, *, is_cut: bool) -> bool | None:
         """Does a mark stand here that wants a tool's name and its arguments, and something else behind it?"""
         for look, name in self._named:
-            found = look.match(text, pos)
+            found = look.match(text, pos, end)
             if found is not None:
-                break
-        else:
-            return False
-        line, end, sign = found["line"], found["end"], found["sign"]
-        if not line and (end or found.end() < len(text)):
-            return False  # the row would read on behind the line's end
-        if len(line) > MAX_NAME:
-            return True
-        if end and name.fullmatch(line.strip()) is None:
-            return True
-        if not sign:
-            return False if ended else None
-        return sign not in BEGINS
+                return _names_none(found, name, text, is_cut=is_cut)
+        return False
 
     def _opens(self, found: re.Match[str], text: str, names: Declared) -> bool | None:
         """May a call of a declared tool stand behind the mark, or of any where none is known?  None: by more text."""
@@ -104,11 +93,25 @@ class VainMarks:
             if not sign or quote is not None:
                 return None if sign == "" else False
             return sign != "(" and _is_list(found)
-        if quote is None and names.some and not self._refuses and not PRINT.startswith(name):
+        if names.some and not self._refuses and not PRINT.startswith(name):
             begins = begins_name(names.heads, text, found.start("name"))
             if begins is False or (sign == "(" and not _may_mean(names, name)):
                 return False
         return None if sign == "" else sign == "("
+
+
+def _names_none(found: re.Match[str], name: re.Pattern[str], text: str, *, is_cut: bool) -> bool | None:
+    """Is what stands behind the mark no tool's name by this pattern, or what stands below that no object?"""
+    line, end, sign = found["line"], found["end"], found["sign"]
+    if not line and (end or found.end() < len(text)):
+        return False  # the row would read on behind the line's end
+    if len(line) > MAX_NAME:
+        return True
+    if end and name.fullmatch(line.strip()) is None:
+        return True
+    if not sign:
+        return None if is_cut else False
+    return sign not in BEGINS
 
 
 def _is_list(found: re.Match[str]) -> bool | None:
@@ -139,7 +142,7 @@ def _wants_name(row: Row) -> bool:
 
 
 def _before_name(mark: str, others: Iterable[str]) -> str:
-    """A pattern for this mark where it stands alone, neither as part of a longer one nor of more of its sign; "" for none.
+    """A pattern for this mark where it is no part of a longer one, nor of more of its sign; "" for none.
 
     That is known once the line has ended, so that no mark may go on behind it, nor begin amid this one.
     """
