@@ -9,7 +9,7 @@ from collections.abc import Generator, Sequence
 import pytest
 
 from dragoman import Parser, assemble
-from dragoman.dialects.engine.lanes import KNOWN, LASTS, MOST, SHORT
+from dragoman.dialects.engine.lanes import KNOWN, LASTS, MOST, SHORT, RawLane
 from dragoman.events import CallDelta, Event, ReasoningDelta, TextDelta
 
 TEXT = {"type": "string"}
@@ -224,3 +224,12 @@ def test_event_of_a_piece_is_the_same_whether_it_was_seen_before_or_not() -> Non
         with pytest.raises(dataclasses.FrozenInstanceError):
             first[0].text = first[0].json = ""  # type: ignore[union-attr, misc]
         assert parser.feed("") == []
+
+
+def test_quick_lane_is_taken_again_behind_a_line_end_that_was_held() -> None:
+    parser = Parser(tools=TOOLS)
+    parser.feed(TAGS + "if a")
+    parser.feed(" < b:\n")
+    for _ in range(2):
+        parser.feed("    return")
+    assert isinstance(parser._lane, RawLane)

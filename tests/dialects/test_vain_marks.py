@@ -63,7 +63,9 @@ def test_a_call_behind_a_long_listing_in_no_fence_is_found(listing: str, size: i
         ("return ping:1(x)", False),
         ("return pi\\ng(x)", False),
         ("return print(other(x))", False),
-        ("return 'other'(x)", False),
+        ("return 'other'(x)", True),
+        ("return 'ping'(x)", False),
+        ("return \"Other('%s')\" % x", True),
         ("return [other(x)]", False),
         ("return [x for x in y]", True),
         ("return ['a', 'b']", True),
@@ -83,6 +85,46 @@ def test_a_call_behind_a_long_listing_in_no_fence_is_found(listing: str, size: i
 def test_what_follows_tells_in_a_text_that_has_ended(text: str, vain: bool) -> None:
     table, names = prepared("ping")
     assert table.vain.is_vain(text, 0, names) is vain
+
+
+@pytest.mark.parametrize(
+    ("text", "vain"),
+    [
+        (">>> x = 1\n", True),
+        (">>> from os import path\n", True),
+        (">>>" + "x" * 300, True),
+        (">>> x\n12", True),
+        (">>> x\n\n  y", True),
+        (">>> x", False),
+        (">>> x = 1", False),
+        (">>> x\n", False),
+        (">>>\nx = 1\n", False),
+        (">>> ping\n{", False),
+        ('>>>other\n"{', False),
+        (">>>other\n```json", False),
+        (">>>all\n", False),
+        (">>>>all\n", False),
+        (">>", False),
+        (">>> x" + "\n" * 400 + "y", False),
+    ],
+)
+def test_prompt_is_vain_by_its_line_or_what_stands_below_it(text: str, vain: bool) -> None:
+    table, names = prepared("ping")
+    assert table.vain.is_vain(text, 0, names) is vain
+    while_it_comes = [table.vain.is_vain(text[:size], 0, names, ended=False) for size in range(3, len(text) + 1)]
+    assert {*while_it_comes} <= {None, vain}
+
+
+def test_prompts_of_a_listing_are_not_read_and_cost_no_patience() -> None:
+    text = "So it is:\n\n" + ">>> from os import path\n>>> path\n'x'\n" * 300
+    for size in (1, 4, 50):
+        parser = Parser(tools=tools("ping"))
+        for at in range(0, len(text), size):
+            parser.feed(text[at : at + size])
+        assert not parser._teller.context._tail
+        assert parser._patience.marks == parser._patience.openers == 0
+    parsed = parse(f"{text}\n{CALL}", tools=tools("ping"))
+    assert [call.name for call in parsed.calls] == ["ping"]
 
 
 @pytest.mark.parametrize(

@@ -284,18 +284,13 @@ class Source:
         begin = self.pos + ahead
         found = pattern.match(self.buf, begin)
         best = "" if found is None else found.group()
-        if self.eof or len(self.buf) - begin >= longest or not _more(self.buf[begin:], best, options):
+        left = len(self.buf) - begin
+        if self.eof or left >= longest or begun(options).get((left, self.buf[begin:].casefold()), 0) <= len(best):
             return (ahead + len(best), spelt[best.casefold()]) if best else _NONE
         return None
 
 
 _NONE = 0, ""
-
-
-def _more(rest: str, best: str, options: tuple[str, ...]) -> bool:
-    """May more text make of `rest` an option longer than `best`?"""
-    size = len(rest)
-    return any(len(o) > size and len(o) > len(best) and same(o[:size], rest) for o in options)
 
 
 @lru_cache(maxsize=1024)
@@ -305,6 +300,12 @@ def chooser(options: tuple[str, ...]) -> tuple[re.Pattern[str], Mapping[str, str
     pattern = re.compile("|".join(map(re.escape, ordered)) or r"(?!)", re.IGNORECASE | re.ASCII)
     spelt = {option.casefold(): option for option in reversed(options)}
     return pattern, spelt, max(map(len, ordered), default=0)
+
+
+@lru_cache(maxsize=1024)
+def begun(options: tuple[str, ...]) -> Mapping[tuple[int, str], int]:
+    """How long the longest of these options is that begins with such a text, by its length and itself, folded."""
+    return {(n, o[:n].casefold()): len(o) for o in sorted(options, key=len) for n in range(len(o))}
 
 
 Finder: TypeAlias = tuple[re.Pattern[str], frozenset[str], int, Callable[[str], object]]

@@ -8,7 +8,7 @@ Contract: a lane tells what the reader would have told of the same text; what it
 (`leave`) before the reader goes on.  What it does with a short piece is remembered in `known`, where it depends on that
 piece alone: models write the same few thousand tokens.  Whoever feeds may do as it says there, in one step: put the
 text that is told into `run`, and give the event.  A piece that was not seen before, where a lane `is_plain` and `stop`
-finds nothing in it, is told in one step as well (`all_of`): a third of all pieces are such.
+finds nothing in it, is told in one step as well (`tell`): a third of all pieces are such.
 """
 
 from __future__ import annotations
@@ -42,8 +42,12 @@ FEW = 4
 """Calls whose runs are of a kind with those of other messages."""
 MOST = 128
 """Pieces after which a run is noted: what nobody reads back need not be kept."""
+FULL = KNOWN - MOST
+"""Where so many are remembered, a run that is noted learns no more: until then it adds pieces without a count."""
 ANY = re.compile("").search
 """Stops at any text."""
+UNNAMED = (None, "line")
+"""What `stop` found where more text must tell, whatever tools are declared: a mark's beginning."""
 HALF_ESCAPE = late(r"\\(?:u[0-9a-fA-F]{0,3})?")
 RAW_STOP = r"[<&\ud800-\udfff]|[\r\n]\Z"
 """What ends a raw value's run besides its own marks: tags, entities, half characters, a line's end at the end."""
@@ -75,85 +79,64 @@ class Lane:
 
     Where it `is_plain`, text in which `stop` finds nothing is told as it is; while it `learns`, it is remembered.
     `index` is of the call whose arguments are told; `encode` makes of a text what stands between quotation marks in
-    JSON; None: it is told as it is.
+    JSON; None: it is told as it is.  Where it `is_over`, the run goes on, and another lane may take it.
     """
 
-    __slots__ = ("_src", "encode", "held", "index", "is_plain", "kind", "known", "learns", "run", "stop")
+    __slots__ = ("_src", "encode", "held", "index", "is_over", "is_plain", "kind", "known", "learns", "run", "stop")
 
     def __init__(self, src: Source, search: Search, kind: Kind, index: int = -1, encode: Encode | None = None) -> None:
         self._src, self.stop, self.kind, self.index, self.encode = src, search, kind, index, encode
-        self.is_plain = self.learns = False
+        self.is_plain = self.learns = self.is_over = False
         self.run: list[str] = []
         self.held = ""
         self.known = NOTHING
 
     def feed(self, text: str) -> list[Event] | None:
-        """The events of this text, which begins with what is held; None where the reader must look."""
-        if self.stop(text) is None:
-            self.held = ""
-            return self.all_of(text) if text else []
-        end = self.reach(text)
-        if end < 0:
-            self.held = text
-            return None
-        self.held = text[end:]
-        return self.tell(text[:end], text)
+        """The events of this text, which begins with what is held, where the lane is not plain; None as `look`."""
+        raise NotImplementedError
 
-    def tell(self, told: str, text: str = "") -> list[Event]:
-        """The events of what is told; the `text` of which it depends on that alone is remembered."""
-        if not told:
-            if text and self.learns and not text[0].isalpha():  # whether letters are held hangs on those before them
-                self.remember(text, (None, told, text))
-            return []
-        self.run.append(told)
-        event = self.event(told)
-        if text and self.learns:
-            self.remember(text, (event, told, self.held))
-        if len(self.run) > MOST:
-            self.settle()
-        return [event]
+    def look(self, text: str, found: Any) -> list[Event] | None:
+        """The same of a text in which `stop` found this, where it `is_plain`; None where the reader must look."""
+        raise NotImplementedError
 
-    def all_of(self, text: str) -> list[Event]:
-        """The event of a text of which all is told, and nothing held."""
-        self.held, run = "", self.run
-        run.append(text)
-        event = self.event(text)
-        if self.learns:
-            self.remember(text, event)
-        if len(run) > MOST:
-            self.settle()
-        return [event]
+    def tell(self, told: str, text: str = "", held: str = "") -> list[Event]:
+        """The events of what is told, and `held` behind it; a `text` is remembered where both depend on it alone.
 
-    def event(self, told: str) -> Event:
-        """The event of what is told."""
+        The event is made here, and not by a function of its own: every piece that was not seen before comes here.
+        """
+        self.held = held
         event: Any  # loose until it is whole
-        if self.kind is CallDelta:
-            event = LooseCall()
-            event.index, event.json = self.index, told if self.encode is None else self.encode(told)[1:-1]
-        elif self.kind is TextDelta:
+        if self.kind is TextDelta:
             event = LooseText()
             event.text, event.doubt = told, 0
+        elif self.kind is CallDelta:
+            event = LooseCall()
+            event.index, event.json = self.index, told if self.encode is None else self.encode(told)[1:-1]
         else:
             event = LooseReasoning()
             event.text = told
         event.__class__ = self.kind
-        return event  # type: ignore[no-any-return]
+        if text and self.learns and len(text) <= SHORT:
+            self.known[text] = (event, told, held) if held else event
+        run = self.run
+        run.append(told)
+        if len(run) > MOST:
+            self.settle()
+        return [event]
 
-    def remember(self, text: str, step: Step) -> None:
-        """This is what is told of the text."""
-        if len(text) <= SHORT and len(self.known) < KNOWN:
-            self.known[text] = step
+    def hold(self, text: str, pure: str = "") -> list[Event]:
+        """Nothing is told of a text: more must come; the `pure` one of which that depends on it alone is remembered."""
+        self.held = text
+        if pure and self.learns and not pure[0].isalpha() and len(pure) <= SHORT:
+            self.known[pure] = None, "", pure  # whether letters are held hangs on those before them
+        return []
 
     def know(self, known: Steps) -> None:
         """This is remembered of runs like the one that begins."""
-        self.known, self.learns = known, len(known) < KNOWN
+        self.known, self.learns = known, len(known) < FULL
 
     def looked(self) -> None:
         """A place was looked at, and nothing told."""
-
-    def look(self, text: str, found: Any) -> list[Event] | None:
-        """The same of a text in which `stop` found this, where the lane `is_plain`."""
-        raise NotImplementedError
 
     def leave(self) -> str:
         """Note all that was told; returns what was taken and not told.  The lane has ended."""
@@ -165,20 +148,16 @@ class Lane:
         """Note what was told."""
         run, known = self.run, self.known
         self.note("".join(run))
-        if len(known) >= KNOWN:
+        if len(known) >= FULL:
             known.since += len(run)
             if known.since > LASTS:
                 known.clear()
                 known.since = 0
-        self.learns = len(known) < KNOWN and known is not NOTHING
+        self.learns = len(known) < FULL and known is not NOTHING
         run.clear()
 
     def note(self, text: str) -> None:
         """This text was told."""
-        raise NotImplementedError
-
-    def reach(self, text: str) -> int:
-        """How much of the text may be told; -1 where the reader must look."""
         raise NotImplementedError
 
 
@@ -227,8 +206,6 @@ class TextLane(Lane):
     def feed(self, text: str) -> list[Event] | None:
         """The events of this text, which begins with what is held; None where the reader must look."""
         before = self._before
-        if not before:
-            return self.look(text, self.stop(text))
         begun = before + text
         end = self._reach(begun, self.stop(begun))
         if end <= 0:  # the line's beginning is still open, or may be a mark
@@ -236,13 +213,19 @@ class TextLane(Lane):
             return None if end else []
         self._count()
         self._go()
-        self.held = begun[end:]
-        return self.tell(begun[len(before) : end])
+        told = begun[len(before) : end]
+        return self.tell(told, held=begun[end:]) if told else self.hold(begun[end:])
 
     def look(self, text: str, found: Any) -> list[Event] | None:
-        """The same behind a line's beginning, of a text in which `stop` found this."""
+        """The same behind a line's beginning."""
+        at, pos = found.span()
+        if pos == len(text) and pos - at < LONG and found.lastgroup in UNNAMED:
+            if at:
+                return self.tell(text[:at], text, text[at:])  # what begins at its end is held, as most often
+            if not text[0].isalpha():
+                return self.hold(text, text)
         pure = text
-        if found is not None and not found.start() and not self.held and text[0].isalpha():
+        if not at and not self.held and text[0].isalpha():
             pure = ""
             if glued(self._last, text[0]):
                 found = self.stop(text, 1)
@@ -250,11 +233,10 @@ class TextLane(Lane):
         if end < 0:
             self.held = text
             return None
-        self.held = text[end:]
         if self._vain or self._asked:
             pure, self._asked = "", False
             self._count()
-        return self.tell(text[:end], pure)
+        return self.tell(text[:end], pure, text[end:]) if end else self.hold(text, pure)
 
     def _reach(self, text: str, found: Any) -> int:
         """How much of the text in which `stop` found this may be told; -1 where the reader must look."""
@@ -308,8 +290,9 @@ class TextLane(Lane):
 
     def _count(self) -> None:
         """The marks that were vain were told."""
-        self._trial.looked(self._vain)
-        self._vain = 0
+        if self._vain:
+            self._trial.looked(self._vain)
+            self._vain = 0
 
     @property
     def _last(self) -> str:
@@ -322,62 +305,81 @@ class TextLane(Lane):
         self._teller.passed(text)
 
 
-class StringLane(Lane):
-    """The inside of a JSON string in a call's arguments, up to a quote, or an escape that is not spelt well."""
+class CallLane(Lane):
+    """A run of a call's arguments: text that `stop` finds nothing in is told as it is, or as `encode` makes it."""
 
-    __slots__ = ("_draft", "_match")
+    __slots__ = ("_draft",)
 
-    def __init__(self, src: Source, draft: Draft, search: Search, run: Run) -> None:
-        self._draft, self._match = draft, run
-        super().__init__(src, search, CallDelta, draft.index)
+    def __init__(self, src: Source, draft: Draft, search: Search, encode: Encode | None = None) -> None:
+        super().__init__(src, search, CallDelta, draft.index, encode)
+        self._draft, self.is_plain = draft, True
         self.know(_steps((search, CallDelta, draft.index)) if draft.index < FEW else Steps())
 
-    def reach(self, text: str) -> int:
+    def look(self, text: str, found: Any) -> list[Event] | None:
+        """The events of a text in which `stop` found this; None where the reader must look."""
+        end = self.reach(text, found)
+        if end < 0:
+            self.held = text
+            return None
+        return self.tell(text[:end], text, text[end:]) if end else self.hold(text, text)
+
+    def reach(self, text: str, found: Any) -> int:
         """How much of the text may be told; -1 where the reader must look."""
-        end = self._match(text).end()  # type: ignore[union-attr]
-        return end if end == len(text) or HALF_ESCAPE.fullmatch(text, end) else -1
+        raise NotImplementedError
 
     def note(self, text: str) -> None:
         """This text was told."""
         self._src.passed(text)
-        _write(self._draft, text)
+        draft = self._draft
+        draft.pieces.append(text if self.encode is None else self.encode(text)[1:-1])
+        draft.told += 1
 
 
-class RawLane(Lane):
+class StringLane(CallLane):
+    """The inside of a JSON string in a call's arguments, up to a quote, or an escape that is not spelt well."""
+
+    __slots__ = ("_run",)
+
+    def __init__(self, src: Source, draft: Draft, search: Search, run: Run) -> None:
+        super().__init__(src, draft, search)
+        self._run = run
+
+    def reach(self, text: str, found: Any) -> int:
+        """How much of the text may be told; -1 where the reader must look."""
+        end = self._run(text).end()  # type: ignore[union-attr]
+        return end if end == len(text) or HALF_ESCAPE.fullmatch(text, end) else -1
+
+
+class RawLane(CallLane):
     """The text of an argument that is markup's own, up to a tag.
 
     A line's end is held back: the value's last one may belong to its closer.
     """
 
-    __slots__ = ("_draft",)
+    __slots__ = ()
 
     def __init__(self, src: Source, draft: Draft, tap: Tap) -> None:
-        self._draft = draft
         search = _raw_stop(tap.search.__self__.pattern)  # type: ignore[attr-defined]
-        super().__init__(src, search, CallDelta, draft.index, encode_basestring)
-        self.know(_steps((search, CallDelta, draft.index)) if draft.index < FEW else Steps())
+        super().__init__(src, draft, search, encode_basestring)
 
-    def reach(self, text: str) -> int:
+    def reach(self, text: str, found: Any) -> int:
         """How much of the text may be told; -1 where the reader must look."""
-        found = self.stop(text)
-        if found is None:
-            return len(text)
-        return len(text) - 1 if found.start() == len(text) - 1 and text[-1] == "\n" else -1
-
-    def note(self, text: str) -> None:
-        """This text was told."""
-        self._src.passed(text)
-        _write(self._draft, encode_basestring(text)[1:-1])
+        last = len(text) - 1
+        return last if found.start() == last and text[last] == "\n" else -1
 
 
 class PlainLane(Lane):
-    """Any other run: its sink is given the text, and the teller asked."""
+    """Any other run: its sink is given the text, and the teller asked.
 
-    __slots__ = ("_sink", "_tapped", "_teller")
+    It is over where the sink had kept something back, so that no other lane could be taken, and has told it.
+    """
+
+    __slots__ = ("_kept", "_sink", "_tapped", "_teller")
 
     def __init__(self, src: Source, teller: Teller, tap: Tap) -> None:
         super().__init__(src, ANY, TextDelta)
         self._teller, self._tapped, self._sink = teller, tap.search, tap.sink
+        self._kept = through(tap.sink) is None
 
     def feed(self, text: str) -> list[Event] | None:
         """The events of this text; None where the reader must look."""
@@ -386,6 +388,7 @@ class PlainLane(Lane):
             return None
         self._src.passed(text)
         self._sink(text)
+        self.is_over = self._kept and through(self._sink) is not None
         return self._teller.drain()
 
 
@@ -463,9 +466,3 @@ def forget() -> None:
 @lru_cache(maxsize=256)
 def _raw_stop(marks: str) -> Search:
     return re.compile(f"{marks}|{RAW_STOP}").search
-
-
-def _write(draft: Draft, text: str) -> None:
-    """Write what is strict JSON already, and was told, to a draft that is told while it is read."""
-    draft.pieces.append(text)
-    draft.told += 1

@@ -142,11 +142,13 @@ class Parser:
             return [event]
         if lane.is_plain:
             found = lane.stop(told)
-            if found is None and told:
-                return lane.all_of(told)
+            if found is None:
+                return lane.tell(told, told) if told else []
             events = lane.look(told, found)
         else:
             events = lane.feed(told)
+            if lane.is_over:
+                self._lane = self._lanes.here(self._scanner.table)
         if events is not None:
             return events
         if lane is not NO_LANE:
