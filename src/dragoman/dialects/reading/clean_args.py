@@ -28,14 +28,13 @@ MOST = 1000
 class Marks(NamedTuple):
     """What stands before the first call, before the next one, between name and arguments, and behind these.
 
-    The tail's group `over` is the section's end.  Where no call is `closed`, no quote may follow its arguments.
+    The tail's group `over` is the section's end.
     """
 
     head: re.Pattern[str]
     again: re.Pattern[str]
     body: re.Pattern[str]
     tail: re.Pattern[str]
-    closed: bool
 
 
 class Read(NamedTuple):
@@ -70,7 +69,6 @@ def _marks(row: Row) -> Marks | None:
         again=re.compile(f"{space}{call}{space}"),
         body=re.compile(f"{opened}{space}(?={{)"),
         tail=re.compile(f"{body}{close}(?P<over>{over})?+"),
-        closed=bool(close),
     )
 
 
@@ -106,7 +104,7 @@ def _calls(attempt: Attempt, marks: Marks, calls: list[Read], *, within: bool) -
     while len(calls) < MOST:
         one = _call(attempt, marks)
         tail = marks.tail.match(src.buf, one.given.end) if one is not None else None
-        if one is None or tail is None or not (marks.closed or is_over(src, one.given.end)):
+        if one is None or tail is None or not is_over(src, one.given.end):
             return -1
         calls.append(one)
         if not within or tail["over"] is not None:

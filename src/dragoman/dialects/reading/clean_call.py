@@ -63,7 +63,7 @@ def _behind(row: Row, closes: tuple[str, ...], opens: tuple[str, ...]) -> str:
     marks = {mark.casefold() for mark in closes + opens}
     for close in closes:
         folded = close.casefold()
-        if close[0] in "{,;" or any(mark.startswith(folded) for mark in marks - {folded}):
+        if close[0] in "{,;\"'" or any(mark.startswith(folded) for mark in marks - {folded}):
             return ""
     joint = "".join(re.escape(mark) for mark in row.between if mark in JOINTS)
     return SPACE.pattern + one_of(closes) + (rf"(?!{SPACE.pattern}[{joint}])" if joint else "")
