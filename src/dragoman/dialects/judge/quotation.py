@@ -11,9 +11,11 @@ Each character is looked at once.
 from __future__ import annotations
 
 import re
+from collections.abc import Hashable
 from itertools import accumulate
 
 from ...late import late
+from .alike import SOON, Alike
 from .boxes import CODE, ELEMENTS, END, FIRST_LETTERS, FORUM, LIVE, LONG_QUOTES, MARKS, VERBATIM, Quote, Standing
 from .calm_lines import CALM, ENTITIES, FLAT, IN_MARKS, IN_SPAN, TICKS
 from .closing import element, fence_closers, mark, spelt
@@ -272,8 +274,13 @@ class Context:
         until, awaited = size, ""
         retry = size if size <= FEW else 1
         signs, ask, wait, little = 0, SLOW, SLOW, 1
+        alike: Alike | None = None
         while pos < size:
             signs += 1
+            if signs >= SOON and self._blank and text[pos - 1] == "\n" and not self._fence_line:
+                alike = alike or Alike(text)
+                pos, more = alike.passes(pos, signs, self._reading)
+                self._quotations += more
             if signs >= ask and self._blank and text[pos - 1] == "\n" and self._is_bare():
                 begin, pos = pos, self._pass_flat(text, pos)
                 wait = 1 if pos > begin else 2 * wait
@@ -314,6 +321,15 @@ class Context:
                     self._newline(text, end)  # of blank lines one tells as much as all
                     end = BLANK_LINES.match(text, end).end()  # type: ignore[union-attr]
             pos = end
+
+    def _reading(self) -> tuple[Hashable, int]:
+        """All that reading on hangs on where a line begins, and how many quotations have begun."""
+        spans, marks = self._outer
+        here = (
+            self._fence, self._run, self._element, (*spans,), marks, (*self._spans,), self._marks, self._indent,
+            self._quote, self._indented, self._any, self._lines.state(),
+        )  # fmt: skip
+        return here, self._quotations
 
     def _run_here(self) -> re.Pattern[str] | None:
         """What may be skipped as it changes nothing here; None where every sign counts."""
@@ -495,9 +511,12 @@ def _over_values(text: str, pos: int, depth: int) -> tuple[int, int]:
     Read in one look: data of a megabyte has a hundred thousand signs.
     """
     end = ANSWER_VALUES.match(text, pos).end()  # type: ignore[union-attr]
-    brackets = ANSWER_OTHERS.sub("", text[pos:end])
-    if not brackets:
-        return end, depth
+    values = text[pos:end]
+    brackets = ANSWER_OTHERS.sub("", values) if '"' in values else values
+    opened, closed = brackets.count("{") + brackets.count("["), brackets.count("}") + brackets.count("]")
+    if closed < depth:
+        return end, depth + opened - closed
+    brackets = ANSWER_OTHERS.sub("", brackets)
     depths = list(accumulate([STEPS[sign] for sign in brackets], initial=depth))
     return (end, depths[-1]) if min(depths) > 0 else (pos, depth)
 
