@@ -35,6 +35,8 @@ PATH = late(r"\\(?![bfnrtu])[A-Za-z][A-Za-z]")
 TWO_ESCAPES = "some escapes in a string are none, so that the others have two readings"
 MOST_QUOTES = 10_000
 """So many quotes may stand inside one string; of Python, where each is decided on alone, inside all of a text."""
+MOST_ODD_QUOTES = 20_000
+"""So many may in all of a text, where each is decided on by what follows; marks of three that JSON has not count, too."""
 LONGEST_KEY = 1000
 """No argument's name has as many characters; one with quotes in it goes no further."""
 MAX_REREAD = 1_000_000
@@ -108,6 +110,7 @@ class StringReader(StringEnds):
                 src.pos += 3
                 if not form.python:
                     self.note("triple_quotes")
+                    self._odd_quotes(2)
                 return (yield from self._fenced(three, out, escapes=form.python))
             src.pos += 1
             if c != '"' and not form.python:
@@ -240,12 +243,10 @@ class StringReader(StringEnds):
             state.crowded = state.crowded or more < 0
             if more > 0:
                 state.inner += more
+                self._odd_quotes(more)
                 out(src.buf[at : src.pos].replace('"', '\\"'))
                 return False
-            if self.form.python:
-                src.quotes += 1
-                if src.quotes > MOST_QUOTES:
-                    raise Broken(f"more than {MOST_QUOTES} quotes stand inside strings")
+            self._odd_quotes(1)
             ends = yield from self._closes(place, state.inner)
             if not ends:
                 yield from self._refuse_key(place)
@@ -256,6 +257,13 @@ class StringReader(StringEnds):
             state.inner += 1
             out('\\"' if c == '"' else c)
         return ends
+
+    def _odd_quotes(self, many: int) -> None:
+        """So many quotes more were decided on by what follows them."""
+        most = MOST_QUOTES if self.form.python else MOST_ODD_QUOTES
+        self.src.quotes += many
+        if self.src.quotes > most:
+            raise Broken(f"more than {most} quotes stand inside strings")
 
     def _plan_for(self, state: _Inside) -> Need[int]:
         """Where the string ends whose first quote stands here; -1 where that is decided quote by quote."""

@@ -13,6 +13,7 @@ from typing import NamedTuple, TypeAlias
 
 from ...late import late
 from ...lenient.source import Source
+from ..judge.alike import run_at
 
 FEW = 400
 """So much text behind a place is looked through with it."""
@@ -22,6 +23,10 @@ MARGIN = 420
 """So much text tells of any place before it, unless it is words of a printed call."""
 VAIN, MORE_VAIN, MANY_VAIN = 500, 2000, 5000
 """Of so many places that begin as marks do none was one: they are told apart by more of their signs then, or by all."""
+REPEATS = 16
+"""Behind so many places in vain it is asked whether the text repeats itself from the first of them on."""
+COUNTED = "```"
+"""What is counted, wherever it stands (`scanner.py`): of text that holds it none is passed."""
 LONG = 1200
 """Where less text is left, one pattern finds all sooner than one for each sign."""
 
@@ -57,7 +62,8 @@ class Lead:
     """
 
     __slots__ = (
-        "_counts", "_found", "_last", "_one", "_pattern", "_places", "_searched", "_signs", "_sure", "_surely", "_vain",
+        "_alike", "_counts", "_found", "_last", "_odd", "_one", "_pattern", "_places", "_searched", "_signs", "_sure",
+        "_surely", "_vain",
     )  # fmt: skip
 
     def __init__(
@@ -69,6 +75,7 @@ class Lead:
         self._one, self._signs, self._counts = one, signs, counts
         self._sure, self._surely, self._vain = sure, surely, 0
         self._found = self._searched = -1
+        self._alike = self._odd = 0  # where text may repeat itself, and up to where it was seen not to help
         self._places: list[tuple[int, bool]] = []
 
     def next(self, src: Source, start: int, within: int = 0) -> int:
@@ -98,6 +105,7 @@ class Lead:
             at = match.end()
             while counts is not None and at < far and not self._one and not counts(buf, at):
                 self.missed()
+                at = self._over_alike(buf, at, base, min(reach, far), counts)
                 match = self._search(buf, at, reach, far)
                 if match is None:
                     break
@@ -118,6 +126,31 @@ class Lead:
         self._vain += 1
         if self._vain in self._surely:
             self._pattern = self._surely[self._vain]()
+
+    def _over_alike(self, buf: str, at: int, base: int, size: int, counts: Counts) -> int:
+        """The last place that is in vain as this one is, where all between are repetitions of what was looked at.
+
+        Of places that are alike a later one may count where an earlier one does not, never the other way round: so the
+        last repetition is asked for all of them.
+        """
+        if self._vain % REPEATS == 1:
+            self._alike = base + at
+        if self._vain % REPEATS or base + at < self._odd:
+            return at
+        begin = self._alike - base
+        run = run_at(buf, begin, size) if begin >= 0 else None
+        if run is None or COUNTED in buf[begin : begin + run.period]:
+            return at
+        self._odd = base + run.end
+        last = run.last(at, MARGIN + run.period)
+        if at < begin + 2 * run.period or last <= at:
+            return at
+        place, end = last, last + run.period
+        while (found := self._search(buf, place, end, size)) is not None and found.end() > place:
+            place = found.end()
+            if counts(buf, place):
+                return at
+        return place
 
     def _search(self, buf: str, start: int, end: int, far: int) -> re.Match[str] | None:
         """The next place; behind `far`, where what is still to come may tell, by the pattern that finds all."""
