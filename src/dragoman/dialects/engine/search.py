@@ -146,7 +146,7 @@ class Lead:
         if at < begin + 2 * run.period or last <= at:
             return at
         place, end = last, last + run.period
-        while (found := self._search(buf, place, end, size)) is not None and found.end() > place:
+        while (found := self._search(buf, place, size, size)) is not None and found.end() <= end:
             place = found.end()
             if counts(buf, place):
                 return at
