@@ -271,6 +271,9 @@ class Context:
 
     def _read_marks(self, text: str) -> None:
         pos, size, paragraphs = 1, len(text), None
+        if size == 2 and text[1] == "\n":  # what mostly stands between calls
+            self._newline(text, 1)
+            return
         until, awaited = size, ""
         retry = size if size <= FEW else 1
         signs, ask, wait, little = 0, SLOW, SLOW, 1
