@@ -286,6 +286,27 @@ def test_marks_of_quotation_that_close_on_their_line_are_passed_at_once(unit: st
     assert count.calls < 2_000
 
 
+ODD = ('a "b" c "d" e, ', "a\nb 5\" c\n")
+"""What holds quotes that are no string's end."""
+
+
+@pytest.mark.parametrize("odd", ODD)
+def test_quotes_inside_many_strings_are_bounded_by_all_that_stand_in_the_text(odd: str) -> None:
+    call = JSON_STRING + odd * (1_200 // odd.count('"')) + '"}}</tool_call>\n'
+    few, many = parse(call * 2, tools=[TOOL]), parse(call * 30, tools=[TOOL])
+    assert len(few.calls) == 2
+    assert 2 < len(many.calls) < 30
+    assert any("quotes stand inside strings" in issue.message for issue in many.issues)
+    assert many == fed(call * 30, 1_000)
+
+
+def test_marks_of_three_quotes_count_among_them() -> None:
+    head = '<tool_call>{"name": "ping", "arguments": {"host": ['
+    few, many = (parse(head + '"""a""", ' * times + '"b"]}}</tool_call>', tools=[TOOL]) for times in (5_000, 20_000))
+    assert not any("quotes" in issue.message for issue in few.issues)
+    assert any("quotes stand inside strings" in issue.message for issue in many.issues)
+
+
 def test_openers_in_a_value_are_counted_at_once() -> None:
     text = "<tool_call><function=ping>" + "<a>" * 30_000
     parse(text, tools=[TOOL])
