@@ -128,10 +128,10 @@ class Lead:
             self._pattern = self._surely[self._vain]()
 
     def _over_alike(self, buf: str, at: int, base: int, size: int, counts: Counts) -> int:
-        """The last place that is in vain as this one is, where all between are repetitions of what was looked at.
+        """A place that is in vain as this one is, where all between are repetitions of what was looked at.
 
         Of places that are alike a later one may count where an earlier one does not, never the other way round: so the
-        last repetition is asked for all of them.
+        last repetition is asked for all, and where it counts, the one in the middle of those that are left.
         """
         if self._vain % REPEATS == 1:
             self._alike = base + at
@@ -141,16 +141,27 @@ class Lead:
         run = run_at(buf, begin, size) if begin >= 0 else None
         if run is None or COUNTED in buf[begin : begin + run.period]:
             return at
-        self._odd = base + run.end
-        last = run.last(at, MARGIN + run.period)
-        if at < begin + 2 * run.period or last <= at:
+        if at < begin + 2 * run.period:  # it was not looked at from end to end
+            self._odd = base + run.end
             return at
-        place, end = last, last + run.period
-        while (found := self._search(buf, place, size, size)) is not None and found.end() <= end:
-            place = found.end()
-            if counts(buf, place):
-                return at
-        return place
+        passed, left = 0, (run.last(at, MARGIN + run.period) - at) // run.period
+        asked = left
+        while passed < left:
+            place = at + asked * run.period
+            if self._are_vain(buf, place, place + run.period, size, counts):
+                passed = asked
+            else:
+                left = asked - 1
+            asked = (passed + left + 1) // 2
+        return at + passed * run.period
+
+    def _are_vain(self, buf: str, at: int, end: int, size: int, counts: Counts) -> bool:
+        """Does none of the places up to `end` count?"""
+        while (found := self._search(buf, at, size, size)) is not None and found.end() <= end:
+            at = found.end()
+            if counts(buf, at):
+                return False
+        return True
 
     def _search(self, buf: str, start: int, end: int, far: int) -> re.Match[str] | None:
         """The next place; behind `far`, where what is still to come may tell, by the pattern that finds all."""
