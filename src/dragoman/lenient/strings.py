@@ -17,7 +17,7 @@ from ..types import Edit
 from .damaged import ends_of
 from .notation import CLOSERS, INNER_PYTHON, JSON, SURROGATE, Broken, Cut, Form
 from .source import Need, Sink, Source, Tap
-from .string_ends import StringEnds
+from .string_ends import MOST_QUOTES, StringEnds
 
 HEX4 = late(r"[0-9a-fA-F]{4}")
 SURROGATES = late("[\ud800-\udfff]+")
@@ -33,8 +33,6 @@ LINE_ESCAPES = frozenset("nrtu")
 PATH = late(r"\\(?![bfnrtu])[A-Za-z][A-Za-z]")
 """A backslash before a word."""
 TWO_ESCAPES = "some escapes in a string are none, so that the others have two readings"
-MOST_QUOTES = 10_000
-"""So many quotes may stand inside one string; of Python, where each is decided on alone, inside all of a text."""
 MOST_ODD_QUOTES = 20_000
 """So many may in all of a text, where each is decided on by what follows; marks of three that JSON has not count, too."""
 LONGEST_KEY = 1000
