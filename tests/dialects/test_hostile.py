@@ -286,7 +286,7 @@ def test_marks_of_quotation_that_close_on_their_line_are_passed_at_once(unit: st
     assert count.calls < 2_000
 
 
-ODD = ('a "b" c "d" e, ', "a\nb 5\" c\n")
+ODD = ('a "b" c "d" e, ', 'a\nb 5" c\n')
 """What holds quotes that are no string's end."""
 
 

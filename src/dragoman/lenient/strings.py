@@ -34,7 +34,7 @@ PATH = late(r"\\(?![bfnrtu])[A-Za-z][A-Za-z]")
 """A backslash before a word."""
 TWO_ESCAPES = "some escapes in a string are none, so that the others have two readings"
 MOST_ODD_QUOTES = 20_000
-"""So many may in all of a text, where each is decided on by what follows; marks of three that JSON has not count, too."""
+"""So many may in all of a text, where what follows decides on each; marks of three, which JSON has not, count too."""
 LONGEST_KEY = 1000
 """No argument's name has as many characters; one with quotes in it goes no further."""
 MAX_REREAD = 1_000_000

@@ -107,8 +107,8 @@ class Scanner:
             stands = self._stands(t, start, first=self._teller.line_start(""))
             if stands:
                 return start, stands
-        if src.eof and (stands := self._behind_blanks(t, start)) is not None:
-            return stands
+        if src.eof and (behind_blanks := self._behind_blanks(t, start)) is not None:
+            return behind_blanks
         calm = size - start > FEW and not self._teller.queue
         if t is not self._leads_of or calm is not self._calm:
             self._take_leads(t, calm)

@@ -342,9 +342,7 @@ def _message(text: str, before: Before, prose: str, groups: list[Group], heard: 
     )
 
 
-def _calls(
-    drafts: list[Draft], decision: Decision, taken: dict[str, None], again: dict[str, int]
-) -> list[ToolCall]:
+def _calls(drafts: list[Draft], decision: Decision, taken: dict[str, None], again: dict[str, int]) -> list[ToolCall]:
     """The calls of these drafts, where these ids are `taken`, and some were minted `again`."""
     made: list[ToolCall] = []
     for draft in drafts:
