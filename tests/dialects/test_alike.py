@@ -114,7 +114,9 @@ def first(text: str, begin: int) -> tuple[int, int]:
 @pytest.mark.parametrize("unit", ["return x\n", "return x\nreturn y\n", "a\nb\nc\n"])
 def test_of_lines_alike_that_count_for_nothing_few_are_asked(unit: str) -> None:
     text = unit * 5_000
-    assert first(text, len(text)) == (len(text), pytest.approx(150, abs=150))
+    found, asked = first(text, len(text))
+    assert found == len(text)
+    assert asked < 300
 
 
 @pytest.mark.parametrize("begin", [0, 40, 400, 20_000, 44_000, 44_990])

@@ -33,8 +33,9 @@ LINE_ESCAPES = frozenset("nrtu")
 PATH = late(r"\\(?![bfnrtu])[A-Za-z][A-Za-z]")
 """A backslash before a word."""
 TWO_ESCAPES = "some escapes in a string are none, so that the others have two readings"
-MOST_ODD_QUOTES = 20_000
-"""So many may in all of a text, where what follows decides on each; marks of three, which JSON has not, count too."""
+MOST_ODD_QUOTES, TRIPLE = 100_000, 10
+"""So many may in all of a text, where what follows decides on each, however often it is read; marks of three, which
+JSON has not, count as so many."""
 LONGEST_KEY = 1000
 """No argument's name has as many characters; one with quotes in it goes no further."""
 MAX_REREAD = 1_000_000
@@ -108,7 +109,7 @@ class StringReader(StringEnds):
                 src.pos += 3
                 if not form.python:
                     self.note("triple_quotes")
-                    self._odd_quotes(2)
+                    self._odd_quotes(TRIPLE)
                 return (yield from self._fenced(three, out, escapes=form.python))
             src.pos += 1
             if c != '"' and not form.python:
