@@ -24,7 +24,7 @@ MARGIN = 420
 VAIN, MORE_VAIN, MANY_VAIN = 500, 2000, 5000
 """Of so many places that begin as marks do none was one: they are told apart by more of their signs then, or by all."""
 REPEATS = 16
-"""Behind so many places in vain it is asked whether the text repeats itself from the first of them on."""
+"""Behind so many places in vain it is asked whether the text repeats itself from the last time on."""
 COUNTED = "```"
 """What is counted, wherever it stands (`scanner.py`): of text that holds it none is passed."""
 LONG = 1200
@@ -75,7 +75,7 @@ class Lead:
         self._one, self._signs, self._counts = one, signs, counts
         self._sure, self._surely, self._vain = sure, surely, 0
         self._found = self._searched = -1
-        self._alike = self._odd = 0  # where text may repeat itself, and up to where it was seen not to help
+        self._alike, self._odd = -1, 0  # where text may repeat itself, and up to where it was seen not to help
         self._places: list[tuple[int, bool]] = []
 
     def next(self, src: Source, start: int, within: int = 0) -> int:
@@ -105,7 +105,8 @@ class Lead:
             at = match.end()
             while counts is not None and at < far and not self._one and not counts(buf, at):
                 self.missed()
-                at = self._over_alike(buf, at, base, min(reach, far), counts)
+                if not self._vain % REPEATS:
+                    at = self._over_alike(buf, at, base, min(reach, far), counts)
                 match = self._search(buf, at, reach, far)
                 if match is None:
                     break
@@ -133,11 +134,9 @@ class Lead:
         Of places that are alike a later one may count where an earlier one does not, never the other way round: so the
         last repetition is asked for all, and where it counts, the one in the middle of those that are left.
         """
-        if self._vain % REPEATS == 1:
-            self._alike = base + at
-        if self._vain % REPEATS or base + at < self._odd:
+        begin, self._alike = self._alike - base, base + at
+        if base + at < self._odd:
             return at
-        begin = self._alike - base
         run = run_at(buf, begin, size) if begin >= 0 else None
         if run is None or COUNTED in buf[begin : begin + run.period]:
             return at
