@@ -286,6 +286,27 @@ def test_marks_of_quotation_that_close_on_their_line_are_passed_at_once(unit: st
     assert count.calls < 2_000
 
 
+def test_quotes_inside_many_strings_are_bounded_by_all_that_stand_in_the_text() -> None:
+    call = JSON_STRING + 'a "b" c "d" e, ' * 1_500 + '"}}</tool_call>\n'
+    few, many = parse(call * 3, tools=[TOOL]), parse(call * 20, tools=[TOOL])
+    assert len(few.calls) == 3
+    assert 3 < len(many.calls) < 20
+    assert any("quotes stand inside strings" in issue.message for issue in many.issues)
+    assert many == fed(call * 20, 1_000)
+
+
+def test_a_call_behind_damaged_values_that_are_read_again_and_again_is_found() -> None:
+    text = 'functools\n[\n{"a": "b"\n' * 140 + f"\n{CALL}\n\n" + "{}\n" * 800
+    assert [call.name for call in parse(text, tools=[TOOL]).calls] == ["ping"]
+
+
+def test_marks_of_three_quotes_count_among_them() -> None:
+    head = '<tool_call>{"name": "ping", "arguments": {"host": ['
+    few, many = (parse(head + '"""a""", ' * times + '"b"]}}</tool_call>', tools=[TOOL]) for times in (5_000, 20_000))
+    assert not any("quotes" in issue.message for issue in few.issues)
+    assert any("quotes stand inside strings" in issue.message for issue in many.issues)
+
+
 def test_openers_in_a_value_are_counted_at_once() -> None:
     text = "<tool_call><function=ping>" + "<a>" * 30_000
     parse(text, tools=[TOOL])

@@ -148,7 +148,6 @@ def test_a_call_amid_words_is_told_of_beside_one_that_runs_where_arguments_are_r
     '{"name": "pong", "arguments": {}}', '{"name": "ping", "arguments": {"host": "a"}}.', "[ping(host=x)]", "[]", "{}",
     f"User: hi\n\n{CALL}", f"It is `\n{CALL}`", f"<think>\n{CALL}", f"ping(1)\n\n{CALL}", f'{{"a": "\n{CALL}',
     CALL.replace("ping", "pong"), CALL.replace(OF_IT, '"host": [1]'), CALL.replace('"a"}', '"a",}'),
-    f"{CALL}\n{CALL}",
 ])  # fmt: skip
 def test_what_wants_a_word_is_left_to_the_parser(text: str) -> None:
     assert read(text) is None
@@ -161,10 +160,30 @@ def test_many_calls_one_behind_the_other_are_read_at_one_look(count: int) -> Non
     assert (read(text) is not None) is (count <= 1000)
 
 
-def test_many_calls_of_which_two_are_the_same_are_left_to_the_parser() -> None:
-    text = "\n".join(CALL.replace(OF_IT, f'"host": "a{n % 70}"') for n in range(71))
-    assert read(text) is None
-    assert parse(text, tools=FEW) == by_parser(text, FEW)
+@pytest.mark.parametrize("others", [1, 2, 70])
+def test_a_call_that_stands_there_twice_is_read_at_one_look_and_runs_twice(others: int) -> None:
+    text = "\n".join(CALL.replace(OF_IT, f'"host": "a{n % others}"') for n in range(71))
+    parsed = read(text)
+    assert parsed is not None
+    assert len(parsed.calls) == 71
+    assert parsed == by_parser(text, FEW)
+
+
+@pytest.mark.parametrize("lead", ["", "Let me look.\n\n", "<think>I should.</think>\n"])
+@pytest.mark.parametrize("ids", [
+    ("call_1", ""), ("call_1", "", ""), ("a", "a"), ("call_2", "a", ""), ("a", "a", "a", "call_1"), ("", "call_0", ""),
+    ("call_1",) * 12,
+])  # fmt: skip
+@pytest.mark.parametrize("alike", [True, False])
+def test_no_two_calls_get_one_id_whatever_ids_the_text_gives(lead: str, ids: tuple[str, ...], alike: bool) -> None:
+    calls = [
+        CALL.replace('"name"', f'"id": "{id_}", "name"' if id_ else '"name"').replace(OF_IT, f'"host": "a{not alike and n}"')
+        for n, id_ in enumerate(ids)
+    ]
+    text = lead + "\n".join(calls)
+    parsed = parse(text, tools=FEW)
+    assert len({call.id for call in parsed.calls}) == len(ids)
+    assert parsed == by_parser(text, FEW)
 
 
 def test_a_crowd_of_backticks_before_a_call_counts_as_in_pieces() -> None:

@@ -17,6 +17,10 @@ from ..late import late
 from .notation import BLANK, CLOSERS, JSON, WIDE_COMMA, Broken, Form
 from .source import Need, Source
 
+MOST_QUOTES = 10_000
+"""So many quotes may stand inside one string; of Python, where each is decided on alone, inside all of a text."""
+MANY = f"{{0,{MOST_QUOTES}}}+"
+"""So many more are looked for at once: of a string with more it need not be known how many."""
 MAX_KEY = 4096
 """A longer quoted run after a comma is not taken for a key when deciding where a damaged string ends."""
 
@@ -41,7 +45,7 @@ INSIDE_MEMBER = rf'{INSIDE_ITEM}|[ \t]++"{NO_KEY}|[{BLANK}]*+,[{BLANK}]*+(?:"{NO
 def _quotes(behind: str, first: str = "") -> re.Pattern[str]:
     """Quotes inside a string, each with `first` and `behind` behind it, and the text between them."""
     quote = f'"{first}(?={behind})'
-    return late(f"{quote}(?:{KEPT}*+{quote})*+")
+    return late(f"{quote}(?:{KEPT}*+{quote}){MANY}")
 
 
 NOT_FIRST = rf'(?:(?<![,\s]")|(?={NO_KEY}))'
@@ -68,7 +72,7 @@ def _others(quote: str, behind: str, *, begun: bool) -> re.Pattern[str]:
     between them."""
     one = rf"{quote}(?<![,\s]{quote})(?={behind})"
     text = f'[^{quote}"\\\\\\x00-\\x1f\ud800-\udfff]*+' if begun else ""
-    return late(f"{one}(?:{text}{one})*+")
+    return late(f"{one}(?:{text}{one}){MANY}")
 
 
 OTHERS = {

@@ -17,7 +17,7 @@ from ..types import Edit
 from .damaged import ends_of
 from .notation import CLOSERS, INNER_PYTHON, JSON, SURROGATE, Broken, Cut, Form
 from .source import Need, Sink, Source, Tap
-from .string_ends import StringEnds
+from .string_ends import MOST_QUOTES, StringEnds
 
 HEX4 = late(r"[0-9a-fA-F]{4}")
 SURROGATES = late("[\ud800-\udfff]+")
@@ -33,8 +33,9 @@ LINE_ESCAPES = frozenset("nrtu")
 PATH = late(r"\\(?![bfnrtu])[A-Za-z][A-Za-z]")
 """A backslash before a word."""
 TWO_ESCAPES = "some escapes in a string are none, so that the others have two readings"
-MOST_QUOTES = 10_000
-"""So many quotes may stand inside one string; of Python, where each is decided on alone, inside all of a text."""
+MOST_ODD_QUOTES, TRIPLE = 100_000, 10
+"""So many may in all of a text, where what follows decides on each, however often it is read; marks of three, which
+JSON has not, count as so many."""
 LONGEST_KEY = 1000
 """No argument's name has as many characters; one with quotes in it goes no further."""
 MAX_REREAD = 1_000_000
@@ -108,6 +109,7 @@ class StringReader(StringEnds):
                 src.pos += 3
                 if not form.python:
                     self.note("triple_quotes")
+                    self._odd_quotes(TRIPLE)
                 return (yield from self._fenced(three, out, escapes=form.python))
             src.pos += 1
             if c != '"' and not form.python:
@@ -240,12 +242,10 @@ class StringReader(StringEnds):
             state.crowded = state.crowded or more < 0
             if more > 0:
                 state.inner += more
+                self._odd_quotes(more)
                 out(src.buf[at : src.pos].replace('"', '\\"'))
                 return False
-            if self.form.python:
-                src.quotes += 1
-                if src.quotes > MOST_QUOTES:
-                    raise Broken(f"more than {MOST_QUOTES} quotes stand inside strings")
+            self._odd_quotes(1)
             ends = yield from self._closes(place, state.inner)
             if not ends:
                 yield from self._refuse_key(place)
@@ -256,6 +256,13 @@ class StringReader(StringEnds):
             state.inner += 1
             out('\\"' if c == '"' else c)
         return ends
+
+    def _odd_quotes(self, many: int) -> None:
+        """So many quotes more were decided on by what follows them."""
+        most = MOST_QUOTES if self.form.python else MOST_ODD_QUOTES
+        self.src.quotes += many
+        if self.src.quotes > most:
+            raise Broken(f"more than {most} quotes stand inside strings")
 
     def _plan_for(self, state: _Inside) -> Need[int]:
         """Where the string ends whose first quote stands here; -1 where that is decided quote by quote."""

@@ -18,6 +18,9 @@ SIGNS = 20_000
 EVERY_SIGN = 20
 """and one more for so many characters: the densest documents about code have one for a few more."""
 
+BLOCK = 4096
+"""Characters whose signs are counted before any of them is looked at."""
+
 
 class Crowd:
     """Of one message: `is_over` says whether there were too many signs anywhere, `past` how far behind that we are."""
@@ -44,10 +47,15 @@ class Crowd:
 
     def _over(self, text: str) -> int:
         """The place in this text, which comes next, at which there are too many; -1 for none."""
-        size = self._size
-        for number, found in enumerate(SIGN.finditer(text), self._signs + 1):
-            if number > SIGNS + (size + found.start()) // EVERY_SIGN:
-                return size + found.start()
+        signs, size = self._signs, self._size
+        for start in range(0, len(text), BLOCK):
+            block = text[start : start + BLOCK]
+            many = _signs(block)
+            if signs + many > SIGNS + (size + start) // EVERY_SIGN:
+                for number, found in enumerate(SIGN.finditer(block), signs + 1):
+                    if number > SIGNS + (size + start + found.start()) // EVERY_SIGN:
+                        return size + start + found.start()
+            signs += many
         return -1
 
     @property

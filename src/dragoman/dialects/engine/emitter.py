@@ -24,6 +24,7 @@ from ..judge.lines import begins_turn
 from ..judge.quotation import Context
 from ..judge.rules import OVERLOOKED, Decision, Outcome, decide, decide_usual
 from ..reading.compiled import Row
+from .ids import free_id
 from .overlooked import Overlooked, Read, overlooked
 from .pending import Pending
 from .told_text import joined
@@ -52,8 +53,6 @@ class Seen(NamedTuple):
 
 Judged: TypeAlias = tuple[Draft, Decision]
 """A candidate and what was decided on it."""
-MANY_ALIKE = 8
-"""From so many calls with one id on, what sets them apart is a number."""
 MOST = 1000
 """Decisions that are remembered of one message."""
 
@@ -143,18 +142,8 @@ class Teller(Waiting):
 
     def _name(self, draft: Draft, index: int) -> None:
         if not draft.id or draft.id in self._taken:
-            draft.id = self._free_id(index)
+            draft.id = free_id(self._ids(index), self._taken, self._again)
         self._taken[draft.id] = None
-
-    def _free_id(self, index: int) -> str:
-        minted = self._ids(index)
-        if minted not in self._taken:
-            return minted
-        again = self._again[minted] = self._again.get(minted, 0) + 1
-        minted += "_" * again if again < MANY_ALIKE else f"_{again}"
-        while minted in self._taken:
-            minted += "_"
-        return minted
 
     @staticmethod
     def _tell_pieces(draft: Draft, out: list[Event]) -> None:
@@ -223,6 +212,7 @@ class Teller(Waiting):
         behind: str = "", ends: bool = False,
     ) -> None:
         """Decide on a candidate now that all is known that bears on it, and tell what follows."""
+        behind = "" if behind.isspace() else behind
         goes_on = bool(behind) and SAME_LINE.match(behind) is not None
         if goes_on and not pending.strong:
             place = Place.INLINE

@@ -32,6 +32,7 @@ from .common_marks import FENCE_SIGNS, FENCES, NOISE
 from .emitter import Judged, Teller
 from .fenced_marks import FencedMarks, end_line
 from .fences import Fences
+from .ids import default_id
 from .lanes import MOST, NO_LANE, Lane, Lanes
 from .listening import Dialects, Tools, listening
 from .mark_starts import FENCE
@@ -87,7 +88,7 @@ class Parser:
         _, table, names, judge = heard
         self._table, self._names = table, names
         src = self._src = Source()
-        teller = self._teller = Teller(judge, ids or _default_id)
+        teller = self._teller = Teller(judge, ids or default_id)
         patience = self._patience = Patience()
         trial = self._trial = Trial(src, table, judge, teller, patience, strict=strict, finish=finish_reason or "")
         self._scanner = Scanner(src, teller, trial, names, table=table, patience=patience)
@@ -522,7 +523,3 @@ class Parser:
         if len(opener) > 2:
             self._src.feed(tail[len(tail) - len(opener) :])
             self._src.base = -len(opener)
-
-
-def _default_id(index: int) -> str:
-    return f"call_{index}"

@@ -30,7 +30,7 @@ ENOUGH = 64
 class Passing:
     """Asked of the fences of one table: its `rows` by marker, which `marker` finds, and how `fences` are written."""
 
-    __slots__ = ("_begun", "_late", "_looks", "_marker", "_stops", "sign")
+    __slots__ = ("_begun", "_late", "_longest", "_looks", "_marker", "_stops", "sign")
 
     def __init__(
         self, rows: Mapping[str, tuple[Row, ...]], fences: frozenset[str], marker: MarksAt, stops: Stops
@@ -38,7 +38,8 @@ class Passing:
         self._marker, self._stops = marker, stops
         looks = [None if row.strong else untried(row) for row in rows.get(SIGN * RUN, ())]
         self._looks = [look for look in looks if look]
-        self._begun = prefixes_of(mark for mark in rows if mark.startswith(SIGN * RUN) and "\n" in mark)
+        begun = [mark for mark in rows if mark.startswith(SIGN * RUN) and "\n" in mark]
+        self._begun, self._longest = prefixes_of(begun), max(map(len, begun), default=0)
         alone = rows.get(SIGN, ())
         self._late = all(row.place in AT_FIRST and not row.strong for row in alone)
         self.sign = SIGN if SIGN * RUN in fences and None not in looks else ""
@@ -56,7 +57,7 @@ class Passing:
             return Fate.STOPS
         if not all(look(text, pos) for look in self._looks):
             return Fate.WAITS if size - pos < ENOUGH else Fate.STOPS
-        if self._begun and text[pos:].casefold() in self._begun:  # a mark that goes on behind its line
+        if size - pos < self._longest and text[pos:].casefold() in self._begun:  # a mark that goes on behind its line
             return Fate.WAITS
         rest = text[behind : behind + len(run)]
         if run.startswith(rest):

@@ -16,6 +16,7 @@ from ..reading.compiled import Row
 from ..reading.named import PRINT_OPEN, UNDECIDED, begins_word, forms_at, going_on, opened
 from .budget import TRIED, Patience
 from .candidates import Trial
+from .common_marks import FENCE_SIGNS
 from .emitter import Teller
 from .mark_starts import FENCE, exactly_on_line, glued, surely_on_line
 from .markers import Table, narrow_table
@@ -33,7 +34,7 @@ MANY_FENCES = 64
 PRINTS = 2 * PRINT_OPEN
 """What may go on for longer than is looked at."""
 PRINTS_SIZE = len(PRINTS)
-BLANK = re.compile(r"[ \t\r]*")
+BLANK, BLANKS = re.compile(r"[ \t\r]*"), re.compile(r"[ \t\r\n]*+")
 
 
 class Scanner:
@@ -106,6 +107,8 @@ class Scanner:
             stands = self._stands(t, start, first=self._teller.line_start(""))
             if stands:
                 return start, stands
+        if src.eof and (behind_blanks := self._behind_blanks(t, start)) is not None:
+            return behind_blanks
         calm = size - start > FEW and not self._teller.queue
         if t is not self._leads_of or calm is not self._calm:
             self._take_leads(t, calm)
@@ -131,6 +134,17 @@ class Scanner:
                 self._at_line.missed()
             if at == at_line or at_line >= size:
                 at_line = self._at_line.next(src, behind, inline)
+
+    def _behind_blanks(self, t: Table, start: int) -> tuple[int, str] | None:
+        """The marker that the next line with anything on it begins with, where nobody writes that but for a call."""
+        buf = self._src.buf
+        if buf[start] != "\n":
+            return None
+        at = BLANKS.match(buf, start).end()  # type: ignore[union-attr]
+        if at == len(buf) or buf[at] not in t.heads or buf[at] in FENCE_SIGNS:
+            return None
+        stands = self._stands(t, at, first=True)
+        return (at, stands) if stands is not None and len(stands) > 1 else None
 
     def _stands(self, t: Table, at: int, *, first: bool) -> str | None:
         """The marker that stands here, `first` on its line or not; "" for none, None where more text must tell."""

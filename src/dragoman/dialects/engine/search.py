@@ -13,6 +13,7 @@ from typing import NamedTuple, TypeAlias
 
 from ...late import late
 from ...lenient.source import Source
+from ..judge.alike import run_at
 
 FEW = 400
 """So much text behind a place is looked through with it."""
@@ -22,6 +23,10 @@ MARGIN = 420
 """So much text tells of any place before it, unless it is words of a printed call."""
 VAIN, MORE_VAIN, MANY_VAIN = 500, 2000, 5000
 """Of so many places that begin as marks do none was one: they are told apart by more of their signs then, or by all."""
+REPEATS = 16
+"""Behind so many places in vain it is asked whether the text repeats itself from the last time on."""
+COUNTED = "```"
+"""What is counted, wherever it stands (`scanner.py`): of text that holds it none is passed."""
 LONG = 1200
 """Where less text is left, one pattern finds all sooner than one for each sign."""
 
@@ -57,7 +62,8 @@ class Lead:
     """
 
     __slots__ = (
-        "_counts", "_found", "_last", "_one", "_pattern", "_places", "_searched", "_signs", "_sure", "_surely", "_vain",
+        "_alike", "_counts", "_found", "_last", "_odd", "_one", "_pattern", "_places", "_searched", "_signs", "_sure",
+        "_surely", "_vain",
     )  # fmt: skip
 
     def __init__(
@@ -69,6 +75,7 @@ class Lead:
         self._one, self._signs, self._counts = one, signs, counts
         self._sure, self._surely, self._vain = sure, surely, 0
         self._found = self._searched = -1
+        self._alike, self._odd = -1, 0  # where text may repeat itself, and up to where it was seen not to help
         self._places: list[tuple[int, bool]] = []
 
     def next(self, src: Source, start: int, within: int = 0) -> int:
@@ -98,6 +105,8 @@ class Lead:
             at = match.end()
             while counts is not None and at < far and not self._one and not counts(buf, at):
                 self.missed()
+                if not self._vain % REPEATS:
+                    at = self._over_alike(buf, at, base, min(reach, far), counts)
                 match = self._search(buf, at, reach, far)
                 if match is None:
                     break
@@ -118,6 +127,40 @@ class Lead:
         self._vain += 1
         if self._vain in self._surely:
             self._pattern = self._surely[self._vain]()
+
+    def _over_alike(self, buf: str, at: int, base: int, size: int, counts: Counts) -> int:
+        """A place that is in vain as this one is, where all between are repetitions of what was looked at.
+
+        Of places that are alike a later one may count where an earlier one does not, never the other way round: so the
+        last repetition is asked for all, and where it counts, the one in the middle of those that are left.
+        """
+        begin, self._alike = self._alike - base, base + at
+        if base + at < self._odd:
+            return at
+        run = run_at(buf, begin, size) if begin >= 0 else None
+        if run is None or COUNTED in buf[begin : begin + run.period]:
+            return at
+        if at < begin + 2 * run.period:  # it was not looked at from end to end
+            self._odd = base + run.end
+            return at
+        passed, left = 0, (run.last(at, MARGIN + run.period) - at) // run.period
+        asked = left
+        while passed < left:
+            place = at + asked * run.period
+            if self._are_vain(buf, place, place + run.period, size, counts):
+                passed = asked
+            else:
+                left = asked - 1
+            asked = (passed + left + 1) // 2
+        return at + passed * run.period
+
+    def _are_vain(self, buf: str, at: int, end: int, size: int, counts: Counts) -> bool:
+        """Does none of the places up to `end` count?"""
+        while (found := self._search(buf, at, size, size)) is not None and found.end() <= end:
+            at = found.end()
+            if counts(buf, at):
+                return False
+        return True
 
     def _search(self, buf: str, start: int, end: int, far: int) -> re.Match[str] | None:
         """The next place; behind `far`, where what is still to come may tell, by the pattern that finds all."""

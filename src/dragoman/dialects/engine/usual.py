@@ -36,6 +36,7 @@ from .budget import CALLS
 from .common_marks import FENCE_SIGNS
 from .crowd import SIGNS, Crowd
 from .forward import forward
+from .ids import default_id, free_id
 from .listening import Listening
 from .lookahead import unlike, unlike_all, untried
 from .markers import VALUE_ENDS
@@ -240,17 +241,15 @@ def _rows(text: str, at: int, heard: Listening, *, strong: bool) -> tuple[Row, .
 def _groups(text: str, at: int, heard: Listening, *, alone: bool) -> list[Group] | None:
     """The calls that stand here, with which the text ends; None where anything else stands among or behind them."""
     groups: list[Group] = []
-    made: set[tuple[str, str]] = set()
-    begin = at
+    begin, count = at, 0
     while True:
         found = _read(text, at, heard, alone=alone)
         if found is None or not all(_is_usual(draft, heard) for draft in found.drafts):
             return None
         groups.append(found)
-        count = len(made) + len(found.drafts)
-        made.update((draft.name, draft.text()) for draft in found.drafts)
-        if len(made) < count or count > CALLS:
-            return None  # a call made twice is the parser's to judge
+        count += len(found.drafts)
+        if count > CALLS:
+            return None
         at = found.behind
         if at == len(text):
             return groups
@@ -320,7 +319,8 @@ def _message(text: str, before: Before, prose: str, groups: list[Group], heard: 
     """The message of this text before these calls."""
     parts: list[Part] = [Reasoning(before.reasoning)] if before.reasoning else []
     calls: list[ToolCall] = []
-    taken: set[str] = set()
+    taken: dict[str, None] = {}
+    again: dict[str, int] = {}
     said = prose
     blank, midline = not prose or prose.isspace(), hints.opens_midline(prose[-hints.REACH :])
     if prose:
@@ -329,27 +329,27 @@ def _message(text: str, before: Before, prose: str, groups: list[Group], heard: 
         ends = behind == len(text)
         place = Place.AMONG if not blank else Place.ALONE if ends else Place.FIRST
         decision = _decision(row, place, heard, midline=midline and not calls, ends=ends)
-        made = _calls(drafts, decision, taken)
+        made = _calls(drafts, decision, taken, again)
         calls += made
         parts += made
         if end < behind:
             said += text[end:behind]
             parts.append(Text(text[end:behind]))
-    if len(calls) > 1 and len({(call.name, call.raw) for call in calls}) < len(calls):
-        return None  # a call made twice is the parser's to judge
+    if len(calls) > 1 and not groups[0].row.strong and len({(call.name, call.raw) for call in calls}) < len(calls):
+        return None  # what proves little and is made twice is the parser's to judge
     return Parsed(
         calls=tuple(calls), text=said, reasoning=before.reasoning or "", issues=(), parts=tuple(parts), source=text
     )
 
 
-def _calls(drafts: list[Draft], decision: Decision, taken: set[str]) -> list[ToolCall]:
-    """The calls of these drafts, where so many ids are `taken`."""
+def _calls(drafts: list[Draft], decision: Decision, taken: dict[str, None], again: dict[str, int]) -> list[ToolCall]:
+    """The calls of these drafts, where these ids are `taken`, and some were minted `again`."""
     made: list[ToolCall] = []
     for draft in drafts:
-        identity = draft.id or f"call_{len(taken)}"
-        if identity in taken:
-            identity = f"call_{len(taken)}"
-        taken.add(identity)
+        identity = draft.id
+        if not identity or identity in taken:
+            identity = free_id(default_id(len(taken)), taken, again)
+        taken[identity] = None
         tier = Tier.TAGGED if draft.strong else Tier.RAW_JSON
         report, given = draft.report(tier, decision), draft.arguments()
         made.append(ToolCall(id=identity, name=draft.name, arguments=given, raw=draft.text(), report=report))

@@ -6,6 +6,7 @@ Told each line of the visible text once, by its first characters; knows nothing 
 from __future__ import annotations
 
 import re
+from collections.abc import Hashable
 
 from ...late import late
 from .boxes import FIRST_LINE, HEAD_ROW, HERE, LIVE, Quote, Standing
@@ -63,6 +64,10 @@ class Lines:
         self._listing = ""            # the line that ends the listing we are in
         self._here = ""               # the word that ends the here-document we are in
         self._turned = self._labelled = self._just = False
+
+    def state(self) -> Hashable:
+        """All that what is told next comes to hangs on."""
+        return tuple((*kept,) if type(kept := getattr(self, name)) is list else kept for name in self.__slots__)
 
     # ── the present line ─────────────────────────────────────────────────────
 

@@ -11,15 +11,17 @@ Each character is looked at once.
 from __future__ import annotations
 
 import re
-from itertools import accumulate
+from collections.abc import Hashable
 
 from ...late import late
+from .alike import SOON, Alike
 from .boxes import CODE, ELEMENTS, END, FIRST_LETTERS, FORUM, LIVE, LONG_QUOTES, MARKS, VERBATIM, Quote, Standing
 from .calm_lines import CALM, ENTITIES, FLAT, IN_MARKS, IN_SPAN, TICKS
 from .closing import element, fence_closers, mark, spelt
 from .flat_lines import cut, telling
 from .hints import KEPT
 from .lines import HEAD, Lines
+from .nested import over_values
 from .paragraphs import Paragraphs, Passed
 
 PENDING = 2_000_000
@@ -53,10 +55,6 @@ IN_FENCE = late(r"[^\n]*+")
 ANSWER_BARE = late(r"[\s\d,:.+\-eEtrufalsn]*+")
 ANSWER_OPENS = late(r"[{\[]*+")
 VALUE = late(r"\s*+[{\[]")
-ANSWER_WHOLE = r'"(?:[^"\\\n]++|\\.|\n(?![ \t\r]*\n))*+"'
-ANSWER_VALUES = late(rf"(?:[\s\d,:.+\-eEtrufalsn]++|[{{}}\[\]]++|{ANSWER_WHOLE})*+", re.DOTALL)
-ANSWER_OTHERS = late(rf"[^{{}}\[\]\"]++|{ANSWER_WHOLE}", re.DOTALL)
-STEPS = {"{": 1, "[": 1, "}": -1, "]": -1}
 PLAIN = frozenset("{}()0123456789")
 """Signs that a line may begin with, beside letters, and that quote nothing."""
 ANSWER_STRING = late(r'(?:[^"\\\n]++|\\.|\\\Z|\n(?![ \t\r]*\n))*+', re.DOTALL)
@@ -262,7 +260,10 @@ class Context:
         text = self._last + text
         if self._depth or (self._may_answer and not self._any and VALUE.match(text, 1)):
             self._read_answer(text)
-        self._read_marks(text)
+        if text[1:] == "\n":  # what mostly stands between calls
+            self._newline(text, 1)
+        else:
+            self._read_marks(text)
         line = text.rfind("\n", 1) + 1
         self._head = text[line : line + HEAD] if line else (self._head + text[1 : HEAD + 1])[:HEAD]
         self._last = text[-1]
@@ -272,8 +273,12 @@ class Context:
         until, awaited = size, ""
         retry = size if size <= FEW else 1
         signs, ask, wait, little = 0, SLOW, SLOW, 1
+        alike: Alike | None = None
         while pos < size:
             signs += 1
+            if signs >= SOON and self._blank and text[pos - 1] == "\n" and not self._fence_line:
+                alike = alike or Alike(text)
+                pos = self._pass_alike(alike, pos, signs)
             if signs >= ask and self._blank and text[pos - 1] == "\n" and self._is_bare():
                 begin, pos = pos, self._pass_flat(text, pos)
                 wait = 1 if pos > begin else 2 * wait
@@ -314,6 +319,21 @@ class Context:
                     self._newline(text, end)  # of blank lines one tells as much as all
                     end = BLANK_LINES.match(text, end).end()  # type: ignore[union-attr]
             pos = end
+
+    def _pass_alike(self, alike: Alike, pos: int, signs: int) -> int:
+        """Leave lines unread that repeat themselves, where reading them changes nothing; returns where they end."""
+        end, more = alike.passes(pos, signs, self._reading)
+        self._quotations += more
+        return end
+
+    def _reading(self) -> tuple[Hashable, int]:
+        """All that reading on hangs on where a line begins, and how many quotations have begun."""
+        spans, marks = self._outer
+        here = (
+            self._fence, self._run, self._element, (*spans,), marks, (*self._spans,), self._marks, self._indent,
+            self._quote, self._indented, self._any, self._lines.state(),
+        )  # fmt: skip
+        return here, self._quotations
 
     def _run_here(self) -> re.Pattern[str] | None:
         """What may be skipped as it changes nothing here; None where every sign counts."""
@@ -389,7 +409,7 @@ class Context:
                 pos += 1
                 continue
             if self._depth:
-                pos, self._depth = _over_values(text, pos, self._depth)
+                pos, self._depth = over_values(text, pos, self._depth)
             pos = ANSWER_BARE.match(text, pos).end()  # type: ignore[union-attr]
             sign = text[pos : pos + 1]
             if not sign:
@@ -487,19 +507,6 @@ def _found_from(closer: str, text: str, pos: int) -> int:
     """Where what closes an element stands next, from `pos` on; the text's end where it does not, or none is open."""
     found = re.compile(closer, re.IGNORECASE).search(text, pos) if closer else None
     return len(text) if found is None else found.start()
-
-
-def _over_values(text: str, pos: int, depth: int) -> tuple[int, int]:
-    """Behind all that is plain JSON here, and how deep that is; where a value ends in it that holds all, nothing is.
-
-    Read in one look: data of a megabyte has a hundred thousand signs.
-    """
-    end = ANSWER_VALUES.match(text, pos).end()  # type: ignore[union-attr]
-    brackets = ANSWER_OTHERS.sub("", text[pos:end])
-    if not brackets:
-        return end, depth
-    depths = list(accumulate([STEPS[sign] for sign in brackets], initial=depth))
-    return (end, depths[-1]) if min(depths) > 0 else (pos, depth)
 
 
 __all__ = ["KEPT", "Context"]
