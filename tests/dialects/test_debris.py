@@ -284,7 +284,7 @@ def test_code_that_names_other_parameters_is_written_as_it_stands(content: str) 
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("<tool_call>\n<function=get_weather>\n<parameter=city>\nOslo\n</paramter>\n<parameter=days>\n3\n</parameter>\n"
+        ("<tool_call>\n<function=get_weather>\n<parameter=city>\nOslo\n</paramter>\n<parameter=days>\nthree\n</parameter>\n"
          "</function>\n</tool_call>\n<tool_call>\n<function=search>\n<parameter=query>\nred\n</parameter>\n</function>\n</tool_call>", "search"),
         ("<get_weather>\n<city>Oslo</ciyt>\n<days>3</days>\n</get_weather>\n<search>\n<query>red</query>\n</search>", "search"),
         ('<tool_call>{"name": "search", "arguments": {"query": "a" b", "limit" 3}}</tool_call>', ""),
