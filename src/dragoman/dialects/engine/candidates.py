@@ -69,6 +69,7 @@ class Trial(Damage):
 
     invented: bool
     noted_to: int
+    _row: Row  # the one that is tried
     passed: bool  # the last candidate stood where none need be looked for (`passes`)
 
     def __init__(
@@ -142,6 +143,7 @@ class Trial(Damage):
         """Try one row.  None: it was not meant, and another may be."""
         src, begin = self.src, self.src.pos
         self._may_tell, self._standing = (None if row.strong and not self._turned else False), standing
+        self._row = row
         attempt = self._attempt(row)
         clean = CLEAN.get(type(row.dialect.args)) if src.eof else None
         if clean is not None and clean(attempt):
@@ -348,7 +350,8 @@ class Trial(Damage):
         """A reader knows a name.  If the call stands live, its start is told at once."""
         live, src = self.teller.live, self.src
         if live is not None:
-            self.teller.end_live(src.behind(src.at - live.start)[: live.end - live.start])
+            written = src.behind(src.at - live.start)[: live.end - live.start]
+            self.teller.end_live(written, self._pending([], self._row, "", {}, ()))
         if draft.refusal is None and self._may_tell is not False and self._tells() and not self.teller.repeats:
             self.teller.begin_live(draft)
 
