@@ -89,3 +89,9 @@ def test_of_a_list_each_call_says_how_it_stands(before: str, places: list[str], 
     evidence = [call.report.evidence for call in parsed.calls if call.report is not None]
     assert [seen["place"] for seen in evidence] == places
     assert evidence[0] == {**evidence[1], "place": places[0]}
+
+
+@pytest.mark.parametrize("unit", ['<tool_call>"foo(1)", "ping(host=1)"}\n', "<tool_call>x\n", "<tool_call>x: functools[\n\n"])
+def test_a_call_quoted_behind_many_openers_of_none_is_told_of_in_any_pieces(unit: str) -> None:
+    issues = alike(f"Hi.\n```\n{(unit * 40 + CALL) * 6}\n```\n", sizes=(1, 17)).issues
+    assert {issue.kind for issue in issues} == {IssueKind.QUOTED}
