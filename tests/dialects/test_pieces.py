@@ -95,3 +95,15 @@ def test_of_a_list_each_call_says_how_it_stands(before: str, places: list[str], 
 def test_a_call_quoted_behind_many_openers_of_none_is_told_of_in_any_pieces(unit: str) -> None:
     issues = alike(f"Hi.\n```\n{(unit * 40 + CALL) * 6}\n```\n", sizes=(1, 17)).issues
     assert {issue.kind for issue in issues} == {IssueKind.QUOTED}
+
+
+@pytest.mark.parametrize("behind", [" {x\n", " [1] x\n", "\t`x\n"])
+def test_behind_a_token_that_ends_its_line_a_line_begins(behind: str) -> None:
+    text = f"Hello.\n{f'word >>>all{chr(10)}{behind}' * 3}"
+    for size in (1, 2, 5):
+        pieces, whole = Parser(tools=[LOOK]), Parser(tools=[LOOK])
+        for at in range(0, len(text), size):
+            pieces.feed(text[at : at + size])
+        pieces.close()
+        whole.whole(text)
+        assert pieces._patience.marks == whole._patience.marks == 3

@@ -70,9 +70,9 @@ class Context:
     """A running reading of visible text; `any` says that there has been any visible character."""
 
     __slots__ = (
-        "_any", "_blank", "_cut", "_depth", "_element", "_escapes", "_fence", "_fence_line", "_head", "_indent", "_indented",
-        "_known", "_last", "_lines", "_marks", "_may_answer", "_new", "_outer", "_quotations", "_quote", "_run",
-        "_size", "_spans", "_stands", "_string", "_tail", "_words", "any",
+        "_any", "_blank", "_cut", "_depth", "_element", "_escapes", "_fence", "_fence_line", "_head", "_indent",
+        "_indented", "_known", "_last", "_lines", "_marks", "_may_answer", "_new", "_outer", "_quotations", "_quote",
+        "_run", "_size", "_spans", "_stands", "_string", "_tail", "_words", "any",
     )  # fmt: skip
 
     any: bool
