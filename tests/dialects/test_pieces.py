@@ -35,7 +35,9 @@ def alike(text: str, *, sizes: tuple[int, ...] = (1, 3, 17), **options: Any) -> 
     return whole
 
 
-@pytest.mark.parametrize("inside", ["<tool_call>", CALL, "[TOOL_CALLS] x", "<think>", "\\\\<tool_call>", '\\"<tool_call>'])
+@pytest.mark.parametrize(
+    "inside", ["<tool_call>", CALL, "[TOOL_CALLS] x", "<think>", "\\\\<tool_call>", '\\"<tool_call>']
+)
 @pytest.mark.parametrize("before", ["", "see "])
 def test_a_string_of_an_answer_that_holds_a_mark_ends_where_it_ends(before: str, inside: str) -> None:
     escaped = inside.replace("\n", " ").replace('{"', '{\\"').replace('": ', '\\": ').replace(', "', ', \\"')
@@ -44,7 +46,9 @@ def test_a_string_of_an_answer_that_holds_a_mark_ends_where_it_ends(before: str,
     assert [call.name for call in parsed.calls] == ["look"]
 
 
-@pytest.mark.parametrize("text", ['{"a": "x\n \n', '{"a": "x\\"y', '{"a": "x\\\\"', '[["', '{"a": "x"}\n', '{"a":\n\n"'])
+@pytest.mark.parametrize(
+    "text", ['{"a": "x\n \n', '{"a": "x\\"y', '{"a": "x\\\\"', '[["', '{"a": "x"}\n', '{"a":\n\n"']
+)
 def test_how_a_place_in_an_answer_stands_hangs_on_no_other_that_was_asked_of(text: str) -> None:
     whole = Context()
     whole.add(text)
@@ -91,7 +95,9 @@ def test_of_a_list_each_call_says_how_it_stands(before: str, places: list[str], 
     assert evidence[0] == {**evidence[1], "place": places[0]}
 
 
-@pytest.mark.parametrize("unit", ['<tool_call>"foo(1)", "ping(host=1)"}\n', "<tool_call>x\n", "<tool_call>x: functools[\n\n"])
+@pytest.mark.parametrize(
+    "unit", ['<tool_call>"foo(1)", "ping(host=1)"}\n', "<tool_call>x\n", "<tool_call>x: functools[\n\n"]
+)
 def test_a_call_quoted_behind_many_openers_of_none_is_told_of_in_any_pieces(unit: str) -> None:
     issues = alike(f"Hi.\n```\n{(unit * 40 + CALL) * 6}\n```\n", sizes=(1, 17)).issues
     assert {issue.kind for issue in issues} == {IssueKind.QUOTED}
