@@ -198,6 +198,13 @@ def test_marks_in_vain_are_counted_as_the_parser_counts_them(line: str) -> None:
         assert parse(text + call, tools=TOOLS) == by_parser(text + call)
 
 
+@pytest.mark.parametrize("line", ["<code> x\n", "[calling tool x\n"])
+def test_lines_of_marks_in_vain_that_were_passed_count_for_the_parser_too(line: str) -> None:
+    unit = line + "word " * 100 + ".\n"
+    text = f"{unit * 100}<tool_call>x\n{unit * 560}\n\n{CALL}"
+    assert parse(text, tools=TOOLS) == by_parser(text)
+
+
 def test_a_call_that_was_cut_by_a_limit_is_left_to_the_parser() -> None:
     assert parse(CALL, tools=TOOLS, finish_reason="length") == by_parser(CALL, finish_reason="length")
 

@@ -37,6 +37,10 @@ FENCE_LOOK = 24
 """So much of a fence tells that it holds no object."""
 MAX_VAIN = 20_000
 """So many characters that are quoted, and an eighth of what precedes, are read for calls to tell of, and hold none."""
+FREE = 400
+"""So few do not count where a row finds another was meant: with more text it may not be tried (`lookahead.py`)."""
+OPENED, EVERY_OPENED = 200, 256
+"""Behind so many strong openers of no call, and one more for so many characters, no quoted call is looked for."""
 MAX_QUOTED = 64 * 1024
 """One that is quoted is read so far."""
 MAX_NOTED = 1000
@@ -69,6 +73,7 @@ class Trial(Damage):
 
     invented: bool
     noted_to: int
+    _row: Row  # the one that is tried
     passed: bool  # the last candidate stood where none need be looked for (`passes`)
 
     def __init__(
@@ -85,6 +90,7 @@ class Trial(Damage):
         self.noted_to = -1
         self._noted = 0
         self._in_vain = 0  # characters read in what quotes, for calls that were none
+        self._opened = 0  # strong openers of no call, quoted or not
         self._vain = 0  # and by weak rows, where nothing quotes
         self.passed = False
         self.thinks_until: re.Pattern[str] | None = None
@@ -99,6 +105,7 @@ class Trial(Damage):
         """Try the dialects that the marker at hand may open.  False: it is text."""
         src, teller = self.src, self.teller
         self._against, self.passed = None, False
+        self._opened += bool(rows) and rows[0].strong
         while not (others := self._are_others(rows)) and not src.eof and self._may_be_others(rows):
             yield
         if others:
@@ -142,6 +149,7 @@ class Trial(Damage):
         """Try one row.  None: it was not meant, and another may be."""
         src, begin = self.src, self.src.pos
         self._may_tell, self._standing = (None if row.strong and not self._turned else False), standing
+        self._row = row
         attempt = self._attempt(row)
         if read_clean(attempt):
             self._may_tell, raw = False, src.buf[begin : src.pos]
@@ -347,7 +355,8 @@ class Trial(Damage):
         """A reader knows a name.  If the call stands live, its start is told at once."""
         live, src = self.teller.live, self.src
         if live is not None:
-            self.teller.end_live(src.behind(src.at - live.start)[: live.end - live.start])
+            written = src.behind(src.at - live.start)[: live.end - live.start]
+            self.teller.end_live(written, self._pending([], self._row, "", {}, ()))
         if draft.refusal is None and self._may_tell is not False and self._tells() and not self.teller.repeats:
             self.teller.begin_live(draft)
 
@@ -356,7 +365,7 @@ class Trial(Damage):
         src = self.src
         if at < self.noted_to or self.judge.tools is None or self._in_vain > MAX_VAIN + at // 8:
             return
-        if self._noted >= MAX_NOTED:
+        if self._noted >= MAX_NOTED or self._opened > OPENED + at // EVERY_OPENED:
             return
         for row in rows:
             if not row.strong or self._is_other(row):
@@ -365,12 +374,12 @@ class Trial(Damage):
             attempt = Attempt(src, row, self.judge, _ignore, READERS)
             if not (yield from self._reads(attempt, at + MAX_QUOTED)):
                 src.unwind(depth)
-                self._in_vain += min(src.at - at, MAX_QUOTED)
                 src.rewind()
                 if attempt.drafts:
                     self._patience.broke()
                 continue
             self.noted_to, self._noted = src.at, self._noted + len(attempt.drafts)
+            self._opened -= 1
             src.rewind()
             for draft in attempt.drafts:
                 if draft.refusal is None:
@@ -382,15 +391,22 @@ class Trial(Damage):
         return strays
 
     def _reads(self, attempt: Attempt, limit: int) -> Need[bool]:
-        """Can what stands here be read, and in so much of the text?"""
-        src = self.src
+        """Can what stands here be read, and in so much of the text?  What was read of no call is counted."""
+        src, at = self.src, self.src.at
         src.limit = limit
         try:
             yield from attempt.run()
-        except (Mismatch, Broken, Cut):
+        except Mismatch:
+            size = src.at - at
+            if size > FREE and len("".join(src.behind(size).split())) > FREE:
+                self._in_vain += min(size, MAX_QUOTED)
+            return False
+        except (Broken, Cut):
+            self._in_vain += min(src.at - at, MAX_QUOTED)
             return False
         finally:
             src.limit = NO_LIMIT
+        self._in_vain += 0 if src.at <= limit else MAX_QUOTED
         return src.at <= limit
 
     # ── outcomes ─────────────────────────────────────────────────────────────
@@ -414,6 +430,7 @@ class Trial(Damage):
         for draft in read:
             refused += draft.refusal is not None
         self._patience.called(len(read), refused)
+        self._opened -= row.strong
         if standing.awaited:
             pending.standing, pending.awaits = standing, Awaits.CLOSER
         elif teller.reasoning or (pending.whole and not row.strong):

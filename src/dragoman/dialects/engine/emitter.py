@@ -125,13 +125,13 @@ class Teller(Waiting):
         if live is not None:
             self._tell_pieces(live, self.out)
 
-    def end_live(self, raw: str) -> None:
-        """The live call, written as `raw`, is complete, and another follows it."""
+    def end_live(self, raw: str, pending: Pending) -> None:
+        """The live call, written as `raw`, is complete, and another of what is `pending` follows it."""
         if self.live is not None:
             draft, self.live = self.live, None
-            self.judge.settle(draft)
-            evidence = Evidence(mark=Mark.TAG, strong=True, refusal=draft.refusal, edits=_kinds(draft))
-            self.end(draft, raw, decide(evidence))
+            place = Place.FIRST if pending.whole else Place.AMONG
+            decision = self._decide(draft, pending, Seen(place, "", Thought.NONE, (), midline=False, ends=False))
+            (self._leave if decision.rule.outcome is Outcome.TEXT else self.end)(draft, raw, decision)
 
     def _start(self, draft: Draft, out: list[Event]) -> None:
         draft.index = self.count
@@ -232,7 +232,8 @@ class Teller(Waiting):
                 return
             decided = {id(draft): decision}
         else:
-            decided = {id(d): self._decide(d, pending, seen) for d in drafts}
+            first = seen._replace(place=Place.FIRST, ends=False) if place is Place.ALONE and pending.strong else seen
+            decided = {id(d): self._decide(d, pending, seen if d is drafts[-1] else first) for d in drafts}
         self._accept_all(pending, drafts, decided)
         self.new_line()
 

@@ -15,7 +15,6 @@ from ...late import late
 from ..judge.declared import Declared
 from ..judge.line_marks import LINE_MARKS, LINE_SIGNS, PARTIES
 from ..reading.named import begins_word, forms_at
-from .budget import OPENERS
 from .lookahead import Unlike, untried
 from .mark_starts import FENCE, LINE_BEGINS, ended, line_that_may_matter
 from .markers import Table
@@ -26,10 +25,8 @@ MOST, EVERY = 64, 512
 many characters."""
 EVERY_SIGN = 100
 """The same of marks of one sign amid lines: the parser looks at a few more of them."""
-VAIN = OPENERS // 2
-"""So many lines may begin with a mark of more than one sign, of which the parser hears some only (`budget.py`)."""
-MAY_CALL, TOO_MANY = -1, -2
-"""Why a line is not passed: a call may begin there, or the parser would count it among too many."""
+MAY_CALL = -1
+"""Why a line is not passed: a call may begin there, or the parser would count its mark (`budget.py`)."""
 SHORT = 400
 """In so little text one pattern finds all sooner than one for each sign, which take six times as long to compile."""
 FIRST = 300
@@ -87,29 +84,29 @@ class Forward:
         """Behind the lines that begin with nothing that counts; `start` where too many had to be asked."""
         at = START.match(text, start).end()  # type: ignore[union-attr]
         matters = self._lines.match(f"\n{text[at : at + FIRST]}")
-        pos = start if matters is None else self._past(text, start, names, 0)
+        pos = start if matters is None else self._past(text, start, names)
         if pos < 0:
             return start
         later = self._lines.search
-        for asked in range(MOST + len(text) // EVERY):
+        for _ in range(MOST + len(text) // EVERY):
             found = later(text, pos - 1 if pos else 0)
             if found is None:
                 return len(text)
             line = text.rfind("\n", 0, found.end()) + 1
-            pos = self._past(text, line, names, asked)
+            pos = self._past(text, line, names)
             if pos < 0:
-                return line if pos == MAY_CALL else start
+                return line
         return start
 
-    def _past(self, text: str, line: int, names: Declared, asked: int) -> int:
-        """Behind a fence of code here, or a line that begins no call; else why not.  So many were asked."""
+    def _past(self, text: str, line: int, names: Declared) -> int:
+        """Behind a fence of code here, or a line that begins no call; else why not."""
         at = line if text[line] not in BLANK else START.match(text, line).end()  # type: ignore[union-attr]
         if text.startswith(FENCE, at):
             fence = FENCED.match(text, at)
             if fence is None or not self._is_code(text[at : fence.end("info")]):
                 return MAY_CALL
-            return self._why_not(text, fence.start("first"), names, asked) or fence.end()
-        return self._why_not(text, at, names, asked) or text.find("\n", at) + 1 or MAY_CALL
+            return self._why_not(text, fence.start("first"), names) or fence.end()
+        return self._why_not(text, at, names) or text.find("\n", at) + 1 or MAY_CALL
 
     def _is_code(self, opener: str) -> bool:
         """Is a fence with these signs and this word none of a call, whatever stands in its next line?"""
@@ -124,15 +121,13 @@ class Forward:
             self._code[opener] = known
         return known
 
-    def _why_not(self, text: str, at: int, names: Declared, asked: int) -> int:
+    def _why_not(self, text: str, at: int, names: Declared) -> int:
         """Why a line that begins with the word here may not be passed; 0 where it may."""
         found = self._table.marker.match(text, at)
         if found is not None and not self._table.vain.is_vain(text, at, names):
             mark = found.group().casefold()
-            if not self._is_vain(mark, text, at):
+            if len(mark) > 1 or not self._is_vain(mark, text, at):
                 return MAY_CALL
-            if len(mark) > 1 and asked > VAIN:
-                return TOO_MANY
         return MAY_CALL if self._may_name(text, at, names) else 0
 
     def _may_name(self, text: str, at: int, names: Declared) -> bool:

@@ -146,7 +146,8 @@ def unlike(row: Row) -> Unlike | None:
     if row.dialect.suffix:
         suffixed = any_of([m for m in row.openers if m.endswith(":")])
         head, cut = f"(?!{suffixed}){head}", f"{cut}|{suffixed}"
-    marks, ends = row.tool_close + row.ends, [m for m in row.ends if m not in row.tool_close]
+    marks = row.tool_close + row.ends + row.key_open
+    ends = [mark for mark in row.ends + row.key_open if mark not in row.tool_close]
     if row.headed and row.dialect.segments is not None:
         marks = row.dialect.segments.head + row.dialect.segments.close
         return Unlike(head, cut, marks, reach=MAX_HEADER)

@@ -14,6 +14,7 @@ from ...types import IssueKind, Stop
 from ..judge.judge import unreadable
 from .candidates import Trial
 from .emitter import Teller
+from .mark_starts import glued
 from .markers import Table
 from .told_text import APART
 
@@ -51,10 +52,15 @@ class TornMarks:
         buf, size = self._src.buf, len(self._src.buf)
         first = max(start, size - t.longest + 1)
         begun = (at for at in range(first, size - 2) if buf[at:].casefold() in t.prefixes)
-        return next((at for at in begun if self._opens(t, buf[at:].casefold())), size + 1)
+        return next((at for at in begun if self._may_open(t, start, at)), size + 1)
 
-    def _opens(self, t: Table, begun: str) -> bool:
-        return any(marker.startswith(begun) and any(row.strong for row in rows) for marker, rows in t.rows.items())
+    def _may_open(self, t: Table, start: int, at: int) -> bool:
+        """May a strong opener have begun here?  None goes on with a word, and some only begin a line."""
+        buf, teller = self._src.buf, self._teller
+        if glued(buf[at - 1] if at > start else teller.last, buf[at]):
+            return False
+        found = _openers(t, buf[at:].casefold())
+        return not found <= t.line or (bool(found) and teller.line_start(buf[start:at]))
 
     def _end_at_opener(self, start: int, torn: int) -> None:
         """The message ends inside an opener: the text before it is told, and that a call was cut."""
@@ -105,9 +111,14 @@ class TornMarks:
             self._src.pos = len(self._src.buf)
             teller.say(self._src.buf[torn:])
             return
-        if self._opens(t, begun) and not any(mark.startswith(begun) for mark in (*t.quiet, *t.unthink, *t.turns)):
+        if _openers(t, begun) and not any(mark.startswith(begun) for mark in (*t.quiet, *t.unthink, *t.turns)):
             self._end_at_opener(torn, torn)
             return
         src = self._src
         text, src.pos = src.buf[torn:], len(src.buf)
         teller.notice(IssueKind.NOISE, "a mark that the end of the message cut", text, src.base + torn)
+
+
+def _openers(t: Table, begun: str) -> set[str]:
+    """The strong openers that begin so."""
+    return {mark for mark, rows in t.rows.items() if mark.startswith(begun) and any(row.strong for row in rows)}

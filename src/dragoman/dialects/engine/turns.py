@@ -94,6 +94,8 @@ class Turns:
         self._src.pos += len(marker)
         self._dropped_to = self._src.at
         self._teller.notice(IssueKind.NOISE, "a control token leaked into the text", marker, start)
+        if marker.endswith("\n"):
+            self._teller.new_line()
 
     def is_spoken_of(self, marker: str) -> Need[bool]:
         """Is a control token a word of a sentence, with white space or marks on both sides?"""

@@ -328,8 +328,12 @@ def _message(text: str, before: Before, prose: str, groups: list[Group], heard: 
     for drafts, row, end, behind in groups:
         ends = behind == len(text)
         place = Place.AMONG if not blank else Place.ALONE if ends else Place.FIRST
-        decision = _decision(row, place, heard, midline=midline and not calls, ends=ends)
-        made = _calls(drafts, decision, taken, again)
+        first = Place.FIRST if place is Place.ALONE and row.strong else place  # behind it another stands
+        made: list[ToolCall] = []
+        for some, where in ((drafts[:-1], first), (drafts[-1:], place)):
+            if not some:
+                continue
+            made += _calls(some, _decision(row, where, heard, midline=midline and not calls, ends=ends), taken, again)
         calls += made
         parts += made
         if end < behind:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from itertools import takewhile
 
 from ...events import Event, IssueReported, ReasoningDelta, TextDelta
+from ...late import late
 from ...types import Stop
 from ..judge import hints
 from ..judge.boxes import MAX_SPAN, closes, lasts
@@ -19,7 +20,7 @@ from ..judge.judge import Judge, breach
 from .pending import Awaits, Pending
 from .told_text import ToldText
 
-STRAY = " \t\r\n.;`]"
+STRAY = late(r"[\s.;`\]]*+")
 """What may be left behind a call that is all of the message: a full stop, a fence's end without its beginning."""
 
 
@@ -231,7 +232,7 @@ class Waiting(ToldText):
             box = str(pending.standing.quote) if quoted else ""
             self.accept(pending, box=box, behind=after, ends=not after.strip())
         else:
-            first = Place.FIRST if after.strip(STRAY) else Place.ALONE
+            first = Place.FIRST if STRAY.match(after).end() < len(after) else Place.ALONE  # type: ignore[union-attr]
             place = first if pending.whole else Place.AMONG
             self.accept(pending, place=place, behind=after, ends=not after.strip())
 
@@ -259,5 +260,6 @@ class Waiting(ToldText):
 
 def _has_line(texts: list[str]) -> bool:
     """Is the first line of words complete?"""
-    text = "".join(texts).lstrip(STRAY)
-    return "\n" in text or len(text) >= hints.REACH
+    text = "".join(texts)
+    start = STRAY.match(text).end()  # type: ignore[union-attr]
+    return "\n" in text[start:] or len(text) - start >= hints.REACH

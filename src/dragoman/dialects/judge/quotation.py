@@ -51,6 +51,7 @@ FAR = 10_000
 SLOW = 32
 """So many signs of one text are read before lines are looked for that may be passed."""
 BLANK_LINES = late(r"(?:[ \t\r]*+\n)++")
+BLANK_LINE = late(r"[ \t\r]*+\n")
 IN_FENCE = late(r"[^\n]*+")
 ANSWER_BARE = late(r"[\s\d,:.+\-eEtrufalsn]*+")
 ANSWER_OPENS = late(r"[{\[]*+")
@@ -67,9 +68,9 @@ class Context:
     """A running reading of visible text; `any` says that there has been any visible character."""
 
     __slots__ = (
-        "_any", "_blank", "_cut", "_depth", "_element", "_fence", "_fence_line", "_head", "_indent", "_indented",
-        "_known", "_last", "_lines", "_marks", "_may_answer", "_new", "_outer", "_quotations", "_quote", "_run",
-        "_size", "_spans", "_stands", "_string", "_tail", "_words", "any",
+        "_any", "_blank", "_cut", "_depth", "_element", "_escapes", "_fence", "_fence_line", "_head", "_indent",
+        "_indented", "_known", "_last", "_lines", "_marks", "_may_answer", "_new", "_outer", "_quotations", "_quote",
+        "_run", "_size", "_spans", "_stands", "_string", "_tail", "_words", "any",
     )  # fmt: skip
 
     any: bool
@@ -101,6 +102,7 @@ class Context:
         self._quotations = 0      # fences, comments, elements and block quotes begun
         self._depth = 0           # brackets open in a message that is a JSON value
         self._string = False      # a string is open in it
+        self._escapes = False     # and its last sign so far is a backslash that says something of the next
         self._may_answer = True   # nothing was taken out of the message that may be one
 
     def add(self, text: str) -> None:
@@ -397,30 +399,32 @@ class Context:
 
     def _read_answer(self, text: str) -> None:
         """In a message that is a JSON value: is a string open in it?"""
-        pos = 1
-        while pos < len(text):
-            if self._string:
-                pos = ANSWER_STRING.match(text, pos).end()  # type: ignore[union-attr]
-                if pos == len(text):
-                    return
-                self._string = False
-                if text[pos] != '"':
-                    break
-                pos += 1
-                continue
-            if self._depth:
-                pos, self._depth = over_values(text, pos, self._depth)
-            pos = ANSWER_BARE.match(text, pos).end()  # type: ignore[union-attr]
-            sign = text[pos : pos + 1]
-            if not sign:
-                return
-            run = ANSWER_OPENS.match(text, pos).end() - pos  # type: ignore[union-attr]
-            self._depth += run - (sign in "}]")
-            self._string = sign == '"'
-            pos += run or 1
-            if self._depth <= 0 or sign not in '{[]}"':
-                break
-        self._depth = 0
+        pos = 0 if self._escapes else 1
+        goes_on = not (self._string and self._blank and BLANK_LINE.match(text, pos))  # it may have begun before
+        while goes_on and pos < len(text):
+            pos, goes_on = self._over_string(text, pos) if self._string else self._over_value(text, pos)
+        if not goes_on:
+            self._string, self._depth = False, 0
+
+    def _over_string(self, text: str, pos: int) -> tuple[int, bool]:
+        """Behind what there is of the open string in it, and whether it is still one."""
+        end = ANSWER_STRING.match(text, pos).end()  # type: ignore[union-attr]
+        self._string = end == len(text)
+        self._escapes = self._string and text[pos:].replace("\\\\", "").endswith("\\")
+        return end + 1, self._string or text[end] == '"'
+
+    def _over_value(self, text: str, pos: int) -> tuple[int, bool]:
+        """Behind more of it up to a string or a bracket, and whether it is still one."""
+        if self._depth:
+            pos, self._depth = over_values(text, pos, self._depth)
+        pos = ANSWER_BARE.match(text, pos).end()  # type: ignore[union-attr]
+        sign = text[pos : pos + 1]
+        if not sign:
+            return pos, True
+        run = ANSWER_OPENS.match(text, pos).end() - pos  # type: ignore[union-attr]
+        self._depth += run - (sign in "}]")
+        self._string = sign == '"'
+        return pos + (run or 1), self._depth > 0 and sign in '{[]}"'
 
     def _plain(self, text: str) -> None:
         if self._blank:
