@@ -18,6 +18,8 @@ from .exact import Wanted, object_at, spelt, wanted
 from .keys import NO_KEY
 
 Told = TypeVar("Told")
+MOST = 1000
+"""So many calls of one section or list are read in one look."""
 
 
 class Given(NamedTuple):
@@ -48,7 +50,7 @@ def _taker(attempt: Attempt, written: str) -> Wanted | None:
     return spelt(declared, written) or (wanted(declared[name]) if (name := declared.exact(written)) else None)
 
 
-def begin(attempt: Attempt, draft: Draft, written: str, takes: Wanted) -> None:
+def _begin(attempt: Attempt, draft: Draft, written: str, takes: Wanted) -> None:
     """Begin the draft of a call of this tool: one that is spelt in another way is the judge's to name."""
     if takes.tool is not None and takes.tool.name == written:
         attempt.begin_known(draft, written, takes.tool, takes.shape)
@@ -58,7 +60,7 @@ def begin(attempt: Attempt, draft: Draft, written: str, takes: Wanted) -> None:
 
 def tell(attempt: Attempt, draft: Draft, name: str, told: Given, end: int) -> None:
     """Begin and finish the draft of this call, which ends at `end`."""
-    begin(attempt, draft, name, told.takes)
+    _begin(attempt, draft, name, told.takes)
     draft.pieces.append(told.written)
     draft.read = 1, told.value
     attempt.src.pos = end

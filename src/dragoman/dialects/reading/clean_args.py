@@ -18,17 +18,14 @@ from ...lenient.source import SPACE
 from ..judge.candidate import Draft
 from ..spec import JsonArgs, Listing
 from .call import Attempt, Mismatch
-from .clean import Given, at_once, given, is_over, one_of, tell
+from .clean import MOST, Given, at_once, given, is_over, one_of, tell
 from .compiled import JOINTS, Row
-
-MOST = 1000
-"""So many calls of one section are read here."""
 
 
 class Marks(NamedTuple):
     """What stands before the first call, before the next one, between name and arguments, and behind these.
 
-    The tail's group `over` is the section's end.
+    Of the tail the group `call` ends the call, `over` the section.
     """
 
     head: re.Pattern[str]
@@ -68,7 +65,7 @@ def _marks(row: Row) -> Marks | None:
         head=re.compile(f"(?:(?P<section>{section}){space})?+{call}{space}"),
         again=re.compile(f"{space}{call}{space}"),
         body=re.compile(f"{opened}{space}(?={{)"),
-        tail=re.compile(f"{body}{close}(?P<over>{over})?+"),
+        tail=re.compile(f"(?P<call>{body}{close})(?P<over>{over})?+"),
     )
 
 
@@ -107,8 +104,10 @@ def _calls(attempt: Attempt, marks: Marks, calls: list[Read], *, within: bool) -
         if one is None or tail is None or not is_over(src, one.given.end):
             return -1
         calls.append(one)
-        if not within or tail["over"] is not None:
-            return tail.end() if within else tail.end() if tail["over"] is None else tail.start("over")
+        if not within:
+            return tail.end("call")
+        if tail["over"] is not None:
+            return tail.end()
         following = marks.again.match(src.buf, tail.end())
         if following is None:
             return -1

@@ -15,12 +15,10 @@ from ...late import late
 from ...lenient.source import SPACE
 from ..spec import JsonCall, Listing
 from .call import Attempt
-from .clean import Given, given, one_of, tell
+from .clean import MOST, Given, given, one_of, tell
 from .clean_call import END, call_head
 from .compiled import Row
 
-MOST = 1000
-"""So many calls of one list are read here."""
 JOINT = late(rf"(?P<end>{END.pattern}){SPACE.pattern}(?:,{SPACE.pattern}(?=\{{)|(?P<over>\]))")
 """The call's last bracket, and what parts it from the next call or ends the list."""
 

@@ -15,6 +15,7 @@ from ...lenient.reader import quoted
 from ...lenient.source import Source
 from ..judge.candidate import Draft
 from .exact import Wanted, wanted
+from .keys import TEXT as STRING
 
 SPACE = r"[ \t\r\n]*+"
 TEXT = r"\\\x00-\x1f\ud800-\udfff"
@@ -74,4 +75,4 @@ def _value(found: re.Match[str], takes: Wanted, key: str) -> str:
         return integer if kinds and kinds <= NUMBERS else ""
     if word is not None:
         return word if kinds == TRUTH else ""
-    return quoted(text if text is not None else other) if key in takes.texts else ""
+    return quoted(text if text is not None else other) if kinds == STRING else ""

@@ -27,8 +27,6 @@ from .strays import Behind, CallMarks
 SIGN = "<"
 """Every mark of these rows holds it, so a value without it holds none."""
 NAME = r"[\w.-]{1,128}"
-
-
 INDENTS = (" ", "\t")
 PROBE = "a_b.c-1"
 """A name with all signs that one may have."""

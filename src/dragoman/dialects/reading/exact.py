@@ -18,7 +18,7 @@ from ...schema.validation import ANYTHING, Shape, shape
 from ...types import Tool
 from ..judge.declared import Declared
 from ..judge.judge import WRAPPERS
-from .keys import ECHO, NO_KEY, TEXT
+from .keys import ECHO, NO_KEY
 
 SPACE = late(r'("[^"\\]*+(?:\\.[^"\\]*+)*+")|[ \t\r\n]+')
 BIG = 10**18
@@ -119,7 +119,7 @@ def _fits(value: Any, wanted: Shape, depth: int = 0) -> bool:
 class Wanted:
     """What one tool's arguments must be to be taken as they are."""
 
-    __slots__ = ("_free", "_keys", "_plain", "_taken", "kinds", "shape", "sound", "texts", "tool")
+    __slots__ = ("_free", "_keys", "_plain", "_taken", "kinds", "shape", "sound", "tool")
     shape: Shape
 
     def __init__(self, tool: Tool | None) -> None:
@@ -131,7 +131,6 @@ class Wanted:
         self._plain: dict[tuple[str, type], bool] = {}
         self.sound: frozenset[str] = frozenset(key for key in wanted.keys if NO_KEY.search(key) is None)
         shapes = {key: wanted.property(key) for key in wanted.keys}
-        self.texts: frozenset[str] = frozenset(k for k, s in shapes.items() if s.kinds == TEXT and not s.enum)
         self.kinds: dict[str, frozenset[str]] = {k: frozenset(s.kinds) for k, s in shapes.items() if not s.enum}
 
     def fit(self, arguments: dict[str, Any]) -> bool:

@@ -8,10 +8,10 @@ from __future__ import annotations
 from ...late import late
 
 TEXT = frozenset({"string"})
+"""The kinds of a value that is text and nothing else."""
 SCALARS = frozenset({"integer", "number", "boolean"})
 SCALAR = late(r"-?\d{1,15}|true|false")
 """Values that are not text and that every reader takes for the same."""
-"""The kinds of a value that is text and nothing else."""
 NO_KEY = late(r"[<>\"'`\r\n]")
 """Signs that stand in no key but one the schema has."""
 ECHO = frozenset({"type", "required", "additionalProperties", "$schema"})
