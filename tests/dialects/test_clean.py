@@ -27,10 +27,10 @@ ROWS = tuple(dialects)
 TAKEN = (
     "hermes", "internlm2", "qwen3_coder", "glm45", "minimax_m2", "deepseek_v32", "step3", "kimi_k2", "deepseek_v3",
     "deepseek_v31", "harmony", "mistral", "mistral_v11", "llama3_json", "gigachat3", "jamba", "granite", "plamo3",
-    "lfm2_json", "react", "functionary_v32",
+    "lfm2_json", "react", "functionary_v32", "pythonic", "lfm2", "llama4_pythonic", "gemma4", "functiongemma",
 )  # fmt: skip
 """Rows of which a plain call is read in one look."""
-SECTIONS = ("kimi_k2", "deepseek_v3", "deepseek_v31", "mistral", "jamba", "nemotron_toolcall", "plamo3")
+SECTIONS = ("kimi_k2", "deepseek_v3", "deepseek_v31", "mistral", "jamba", "nemotron_toolcall", "plamo3", "lfm2", "pythonic")
 """Rows of which all calls of a section are."""
 ARGUMENTS: tuple[dict[str, Any], ...] = (
     {"city": "Oslo"}, {"city": "São Paulo", "days": 3}, {"days": -12, "dry": True, "city": "x"}, {"city": ""},
@@ -130,6 +130,7 @@ def test_literals_taken_in_one_look_are_what_the_lenient_reader_reads(name: str,
     for _ in range(data.draw(st.integers(0, 2))):
         at, sign = data.draw(st.integers(0, len(text))), data.draw(st.sampled_from(LITERAL_DAMAGE))
         text = text[:at] + sign + text[at + data.draw(st.integers(0, 1)) :]
+    _check(row, text)
     told = []
     for take in (clean_members, lambda *_: False):
         attempt, why = _attempt(row, text), ""

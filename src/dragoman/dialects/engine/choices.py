@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
-
-from .search import either
 
 CLASS = re.compile(r"\[.+\]")
 """A sign's spellings, as `either` tells them apart from a sign."""
@@ -51,10 +50,10 @@ def so_far(rests: set[str], cut: str = CUT) -> str:
     tree: dict[str, set[str]] = {}
     for rest in rests:
         tree.setdefault(rest[0].casefold(), set()).add(rest[1:])
-    last = [either(c) for c, more in sorted(tree.items()) if "" in more]
+    last = [c for c, more in sorted(tree.items()) if "" in more]
     branches = [either(c) + so_far(more, cut) for c, more in sorted(tree.items()) if "" not in more]
-    if last:  # one class of characters, where a choice of them is tried one by one
-        branches.append(last[0] if len(last) == 1 else f"[{''.join(c[1:-1] if CLASS.match(c) else c for c in last)}]")
+    if last:
+        branches.append(one_of(last))
     return f"(?:{'|'.join(branches)}{cut})"
 
 
@@ -66,6 +65,25 @@ def soon(rests: set[str]) -> str:
     for rest in rests:
         tree.setdefault(rest[0].casefold(), set()).add(rest[1:])
     return f"(?:{parted(either(c) + so_far(more, '') for c, more in sorted(tree.items()))})"
+
+
+ALIKE = {"i": "\u0130\u0131", "k": "\u212a", "s": "\u017f", "\u00e5": "\u212b"}
+"""Signs of other scripts that `re` takes for these letters where case does not count."""
+
+
+@lru_cache(maxsize=1024)
+def either(sign: str) -> str:
+    """A pattern for the sign in any case.  A class of characters is ruled out by one look; `(?i:x)` must be tried."""
+    alike = sorted({sign, sign.lower(), sign.upper(), *ALIKE.get(sign.lower(), "")})
+    if not sign.isascii():  # whose other case may be of two signs, or no case of it for `re`
+        alike = [c for c in alike if len(c) == 1 and re.fullmatch(f"(?i:{re.escape(sign)})", c)]
+    return re.escape(sign) if len(alike) == 1 else f"[{''.join(map(re.escape, alike))}]"
+
+
+def one_of(signs: Iterable[str]) -> str:
+    """The same for one of these signs: one class, where a choice of them is tried one by one."""
+    spelt = sorted({either(sign) for sign in signs})
+    return spelt[0] if len(spelt) == 1 else f"[{''.join(c[1:-1] if CLASS.match(c) else c for c in spelt)}]"
 
 
 DEEPEST = 64

@@ -71,7 +71,10 @@ class Forward:
 
         It is not the one at `start`, and no blank stands there.
         """
-        at = self._first(text, start, self._over_lines(text, start, names), names)
+        end = self._over_lines(text, start, names)
+        at = self._first(text, start, end, names)
+        if at < end:  # in a fence that was passed it may be quoted
+            at = self._over_lines(text[:at], start, names)
         if at <= start or at == len(text) or text[at - 1] != "\n":
             return -1
         return at if text[at] not in " \t\r" else -1
@@ -105,7 +108,10 @@ class Forward:
             fence = FENCED.match(text, at)
             if fence is None or not self._is_code(text[at : fence.end("info")]):
                 return MAY_CALL
-            return self._why_not(text, fence.start("first"), names) or fence.end()
+            first = fence.start("first")
+            if self._lines.match(text, text.rfind("\n", 0, first)) is None:
+                return fence.end()
+            return self._why_not(text, first, names) or fence.end()
         return self._why_not(text, at, names) or text.find("\n", at) + 1 or MAY_CALL
 
     def _is_code(self, opener: str) -> bool:

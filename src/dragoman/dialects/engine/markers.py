@@ -18,17 +18,18 @@ from ..reading.compiled import Form, Row
 from ..reading.named import leads
 from ..reading.segments import segmented
 from ..spec import Dialect, JsonCall, Listing, Place, Route, Segments, Strength
-from .choices import parted, soon
+from .choices import parted
 from .common_marks import FABRICATED, FENCE_SIGNS, FENCES, FOREIGN_TURN, LINE_MARKS, QUIET, STRAY, THINK
 from .mark_starts import FENCE, LETTER, LOOK, NEAR, WAIT, first_signs, on_line, plain_fence, starts
 from .marks_at import MarksAt
-from .search import MANY_VAIN, VAIN, Anchored, Signs, anchored
+from .search import MANY_VAIN, VAIN, Anchored, Signs
 
 if TYPE_CHECKING:
     from .passing import Passing
     from .stops import Search, Stops
     from .vain_marks import VainMarks
 
+_anchored: Callable[..., tuple[Anchored, ...]] = late_call(".anchored", "anchored", __name__)
 _passing: Callable[..., Passing] = late_call(".passing", "Passing", __name__)
 _stops: Callable[..., Stops] = late_call(".stops", "Stops", __name__)
 _vain_marks: Callable[..., VainMarks] = late_call(".vain_marks", "VainMarks", __name__)
@@ -158,7 +159,7 @@ class Table(Marks):
         rests: dict[str, set[str]] = {}
         for mark in marks - inside:
             rests.setdefault(mark[0], set()).add(mark[1:look])
-        return (*anchored({sign: soon(rest) for sign, rest in rests.items()}, inside), *words)
+        return (*_anchored(rests, inside), *words)
 
     @cached_property
     def only_rows(self) -> Mapping[str, tuple[Row, ...]]:

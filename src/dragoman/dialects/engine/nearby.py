@@ -16,8 +16,8 @@ from typing import NamedTuple
 from ...late import late
 from ...lenient.source import Source
 from ..judge.declared import Declared
+from .choices import either
 from .overlooked import ARGUMENT_KEYS
-from .search import either
 
 REACH = 400
 """So far behind its first mark a call is named."""

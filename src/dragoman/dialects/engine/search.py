@@ -6,12 +6,10 @@ Knows a source and its patterns; not what they stand for.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping
-from functools import lru_cache
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import NamedTuple, TypeAlias
 
-from ...late import late
 from ...lenient.source import Source
 from ..judge.alike import run_at
 
@@ -251,42 +249,3 @@ def word_before(buf: str, at: int) -> int:
     while at and (buf[at - 1].isalnum() or buf[at - 1] in WORD_SIGNS):
         at -= 1
     return at
-
-
-RARE = "<[:{>='"
-"""Signs that may stand for a mark they are part of, the rarest in prose first."""
-
-
-def anchored(begun: Mapping[str, str], marks: Collection[str]) -> tuple[Anchored, ...]:
-    """Searches for signs with the pattern behind them, and for `marks`, in any case, each by the rarest sign in it."""
-    within: dict[str, dict[str, int]] = {}
-    reach = max([1, *map(len, marks), *map(len, begun.values())])  # a pattern is longer than what it finds
-    for mark in sorted(marks):
-        at = next((mark.index(sign) for sign in RARE if sign in mark), 0)
-        before, behind = mark[:at], f"(?i:{re.escape(mark[at + 1 :])})"
-        for sign in sorted({mark[at], mark[at].upper()}):
-            last = f"(?<={either(before[-1])}{re.escape(sign)})" if before else ""
-            soon = f"(?={either(mark[at + 1])})" if mark[at + 1 :] else ""  # a class, which is ruled out by one look
-            stands = f"{soon}{last}(?<=(?i:{re.escape(before)}){re.escape(sign)})" if before else soon
-            within.setdefault(sign, {})[stands + behind] = at
-    found = []
-    for sign in sorted({*begun, *within}, key=lambda sign: (sign not in RARE, RARE.find(sign), sign)):
-        inside = sorted(within.get(sign, {}).items(), key=lambda rest: -rest[1])
-        rests = [*inside, *([(begun[sign], 0)] if sign in begun else [])]
-        choices = [f"{re.escape(sign)}(?:{'|'.join(f'{rest}()' for rest, _ in rests[n:])})" for n in range(len(rests))]
-        ahead, shorter = tuple(at for _, at in rests), tuple(map(late, choices[1:]))
-        found.append(Anchored(re.compile(choices[0]).search, ahead, shorter, reach, "" if sign.isascii() else sign))
-    return tuple(found)
-
-
-ALIKE = {"i": "\u0130\u0131", "k": "\u212a", "s": "\u017f", "\u00e5": "\u212b"}
-"""Signs of other scripts that `re` takes for these letters where case does not count."""
-
-
-@lru_cache(maxsize=1024)
-def either(sign: str) -> str:
-    """A pattern for the sign in any case.  A class of characters is ruled out by one look; `(?i:x)` must be tried."""
-    alike = sorted({sign, sign.lower(), sign.upper(), *ALIKE.get(sign.lower(), "")})
-    if not sign.isascii():  # whose other case may be of two signs, or no case of it for `re`
-        alike = [c for c in alike if len(c) == 1 and re.fullmatch(f"(?i:{re.escape(sign)})", c)]
-    return re.escape(sign) if len(alike) == 1 else f"[{''.join(map(re.escape, alike))}]"

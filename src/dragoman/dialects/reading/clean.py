@@ -33,7 +33,7 @@ class Given(NamedTuple):
 
 def given(attempt: Attempt, name: str, at: int) -> Given | None:
     """The arguments at this place of the tool that is spelt so; None where any of it needs more than one step."""
-    takes = _taker(attempt, name)
+    takes = taker(attempt, name)
     held = object_at(attempt.src.buf, at) if takes is not None else None
     if takes is None or held is None or not takes.fit(held[0]):
         return None
@@ -44,7 +44,7 @@ def given(attempt: Attempt, name: str, at: int) -> Given | None:
     return Given(*held, takes)
 
 
-def _taker(attempt: Attempt, written: str) -> Wanted | None:
+def taker(attempt: Attempt, written: str) -> Wanted | None:
     """What the declared tool wants that is spelt so; None for none."""
     declared = attempt.judge.declared
     return spelt(declared, written) or (wanted(declared[name]) if (name := declared.exact(written)) else None)

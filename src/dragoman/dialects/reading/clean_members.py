@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from typing import Any, NamedTuple
 
 from ...lenient.notation import PYTHON, Form
 from ...lenient.reader import quoted
@@ -41,38 +42,56 @@ def _member(form: Form) -> re.Pattern[str] | None:
     return None
 
 
-def clean_members(draft: Draft, src: Source, form: Form) -> bool:
-    """Write the arguments that stand here to the draft, if all of them have come and need nothing."""
-    pattern = _member(form) if draft.tool is not None else None
-    if pattern is None or not src.buf.startswith(form.open, src.pos):
-        return False
-    takes, buf, at = wanted(draft.tool), src.buf, src.pos + 1
-    written: dict[str, str] = {}
+class Members(NamedTuple):
+    """Arguments as a value and as JSON, and where they end."""
+
+    value: dict[str, Any]
+    written: str
+    end: int
+
+
+def members_at(src: Source, at: int, takes: Wanted, form: Form) -> Members | None:
+    """The arguments in the bracket that opens at this place, if all of them have come and need nothing."""
+    pattern, buf = _member(form), src.buf
+    if pattern is None or not buf.startswith(form.open, at):
+        return None
+    at += 1
+    value: dict[str, Any] = {}
+    written: list[str] = []
     while True:
         found = pattern.match(buf, at)
         if found is None:
-            return False
+            return None
         key, at = found["key"], found.end()
-        value = _value(found, takes, key)
-        if not value or key in written:
-            return False
-        written[key] = value
+        spelt = _value(found, takes, key)
+        if spelt is None or key in value:
+            return None
+        value[key] = spelt
+        written.append(f"{quoted(key)}:{found['integer'] or found['word'] or quoted(spelt)}")
         if found["end"] == form.close:
             break
     behind = BEHIND.match(buf, at) if form.python else None
     if form.python and (behind is None or (behind["over"] is not None and not src.eof)):
+        return None
+    return Members(value, f"{{{','.join(written)}}}", at)
+
+
+def clean_members(draft: Draft, src: Source, form: Form) -> bool:
+    """Write the arguments that stand here to the draft, if all of them have come and need nothing."""
+    found = members_at(src, src.pos, wanted(draft.tool), form) if draft.tool is not None else None
+    if found is None:
         return False
-    draft.write("{" + ",".join([f"{quoted(key)}:{value}" for key, value in written.items()]) + "}")
-    src.pos = at
+    draft.write(found.written)
+    src.pos = found.end
     return True
 
 
-def _value(found: re.Match[str], takes: Wanted, key: str) -> str:
-    """The argument's value as JSON, if the tool wants just that; else nothing."""
+def _value(found: re.Match[str], takes: Wanted, key: str) -> Any:
+    """The argument's value, if the tool wants just that; else None."""
     text, other, integer, word = found.group("text", "other", "integer", "word")
     kinds = takes.kinds.get(key, NONE)
     if integer is not None:
-        return integer if kinds and kinds <= NUMBERS else ""
+        return int(integer) if kinds and kinds <= NUMBERS else None
     if word is not None:
-        return word if kinds == TRUTH else ""
-    return quoted(text if text is not None else other) if kinds == STRING else ""
+        return word == "true" if kinds == TRUTH else None
+    return (text if text is not None else other) if kinds == STRING else None

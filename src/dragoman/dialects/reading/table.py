@@ -45,6 +45,8 @@ _CLEAN: Mapping[tuple[type, Listing], Callable[[Attempt], bool]] = {
     (JsonCall, Listing.ARRAY): _late(".clean_list", "clean_list"),
     (JsonArgs, Listing.REPEAT): _late(".clean_args", "clean_args"),
     (TaggedArgs, Listing.REPEAT): _late(".clean_tags", "clean_tags"),
+    (KeywordArgs, Listing.ARRAY): _late(".clean_literals", "clean_literals"),
+    (BraceArgs, Listing.REPEAT): _late(".clean_literals", "clean_literals"),
 }
 
 
