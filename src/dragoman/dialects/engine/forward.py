@@ -27,8 +27,9 @@ EVERY_SIGN = 100
 """The same of marks of one sign amid lines: the parser looks at a few more of them."""
 MAY_CALL = -1
 """Why a line is not passed: a call may begin there, or the parser would count its mark (`budget.py`)."""
-SHORT = 400
-"""In so little text one pattern finds all sooner than one for each sign, which take six times as long to compile."""
+SHORT, OFTEN = 400, 32
+"""In so little text one pattern finds all, unless so many were searched: one for each sign finds it in half the time,
+and they take three times as long to compile."""
 FIRST = 300
 """So much tells of the first line's beginning: no name is longer."""
 LANGUAGES = 256
@@ -60,6 +61,7 @@ class Forward:
         self._code: dict[str, bool] = {}
         self._looks: dict[str, tuple[Unlike | None, ...]] = {}
         self._wide = _wide(table.every())
+        self._asked = 0
 
     @cached_property
     def _lead(self) -> tuple[Anchored, ...]:
@@ -71,10 +73,10 @@ class Forward:
 
         It is not the one at `start`, and no blank stands there.
         """
-        end = self._over_lines(text, start, names)
+        fences: list[tuple[int, int]] = []
+        end = self._over_lines(text, start, names, fences)
         at = self._first(text, start, end, names)
-        if at < end:  # in a fence that was passed it may be quoted
-            at = self._over_lines(text[:at], start, names)
+        at = next((begin for begin, over in reversed(fences) if begin <= at < over), at) if at < end else at
         if at <= start or at == len(text) or text[at - 1] != "\n":
             return -1
         return at if text[at] not in " \t\r" else -1
@@ -83,11 +85,14 @@ class Forward:
         """Does no mark begin between `start` and `end`, wherever on a line?"""
         return self._first(text, start, end, names) == end
 
-    def _over_lines(self, text: str, start: int, names: Declared) -> int:
-        """Behind the lines that begin with nothing that counts; `start` where too many had to be asked."""
+    def _over_lines(self, text: str, start: int, names: Declared, fences: list[tuple[int, int]]) -> int:
+        """Behind the lines that begin with nothing that counts; `start` where too many had to be asked.
+
+        The `fences` that are passed quote what stands in them.
+        """
         at = START.match(text, start).end()  # type: ignore[union-attr]
         matters = self._lines.match(f"\n{text[at : at + FIRST]}")
-        pos = start if matters is None else self._past(text, start, names)
+        pos = start if matters is None else self._past(text, start, names, fences)
         if pos < 0:
             return start
         later = self._lines.search
@@ -96,18 +101,19 @@ class Forward:
             if found is None:
                 return len(text)
             line = text.rfind("\n", 0, found.end()) + 1
-            pos = self._past(text, line, names)
+            pos = self._past(text, line, names, fences)
             if pos < 0:
                 return line
         return start
 
-    def _past(self, text: str, line: int, names: Declared) -> int:
+    def _past(self, text: str, line: int, names: Declared, fences: list[tuple[int, int]]) -> int:
         """Behind a fence of code here, or a line that begins no call; else why not."""
         at = line if text[line] not in BLANK else START.match(text, line).end()  # type: ignore[union-attr]
         if text.startswith(FENCE, at):
             fence = FENCED.match(text, at)
             if fence is None or not self._is_code(text[at : fence.end("info")]):
                 return MAY_CALL
+            fences.append((line, fence.end()))
             first = fence.start("first")
             if self._lines.match(text, text.rfind("\n", 0, first)) is None:
                 return fence.end()
@@ -169,7 +175,7 @@ class Forward:
         if text.find("[", start, end) >= 0 and INSTRUCTION.search(text, start, end) is not None:
             return start
         left = MOST + (end - start) // EVERY_SIGN
-        for sign in (end - start > SHORT and self._table.lead_signs) or self._lead:
+        for sign in self._signs(end - start):
             search, before, _, reach, wide = sign
             last = end + reach if reach else len(text)  # a mark that begins before the end may go on behind it
             found = None if wide else search(text, start, last)
@@ -189,6 +195,13 @@ class Forward:
                     break
                 found = search(text, found.start() + 1, last)
         return end
+
+    def _signs(self, size: int) -> tuple[Anchored, ...]:
+        """What finds all marks that count amid a line in so much text."""
+        if size > SHORT or self._asked == OFTEN:
+            return self._table.lead_signs or self._lead
+        self._asked += 1
+        return self._lead
 
     def _counts(self, text: str, at: int, names: Declared) -> bool | None:
         """Does a mark stand here that counts amid a line, or a tool's name that does?  None: one does, in vain."""
