@@ -2,7 +2,8 @@
 
 Knows how lines begin that may mean something, and what may begin a call within one; nothing of what a mark means.
 Contract: between the places that `to` is asked of and tells, reading line by line would have found text and nothing
-else, opened nothing that is still open, and counted nothing.  Many a place is not told that would come to the same.
+else, and opened nothing that is still open; what it would have counted `counted` tells.  Many a place is not told that
+would come to the same.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from ...late import late
 from ..judge.declared import Declared
 from ..judge.line_marks import LINE_MARKS, LINE_SIGNS, PARTIES
 from ..reading.named import begins_word, forms_at
+from .budget import ROWS, Patience
 from .lookahead import Unlike, untried
 from .mark_starts import FENCE, LINE_BEGINS, ended, line_that_may_matter
 from .markers import Table
@@ -60,6 +62,7 @@ class Forward:
         self._code: dict[str, bool] = {}
         self._looks: dict[str, tuple[Unlike | None, ...]] = {}
         self._wide = _wide(table.every())
+        self._inline = tuple(mark for mark in table.every() if len(mark) == 1 and mark not in table.line)
 
     @cached_property
     def _lead(self) -> tuple[Anchored, ...]:
@@ -79,6 +82,27 @@ class Forward:
     def is_clear(self, text: str, start: int, end: int, names: Declared) -> bool:
         """Does no mark begin between `start` and `end`, wherever on a line?"""
         return self._first(text, start, end, names) == end
+
+    def counted(self, text: str, start: int, end: int, names: Declared) -> Patience:
+        """What the parser spends at the most between these places where all between them may be passed.
+
+        It is less where marks stand in one fence (`budget.py`): what is passed there is not read.
+        """
+        spent, table, line = Patience(), self._table, start
+        lines = self._lines.finditer(text, start, end)
+        while line < end:
+            at = START.match(text, line).end()  # type: ignore[union-attr]
+            found = table.marker.match(text, at)
+            if found is not None and not table.vain.is_vain(text, at, names):
+                mark = found.group().casefold()
+                if len(mark) == 1:
+                    spent.marks += 1
+                elif mark not in self._fences:
+                    spent.openers += 1 + len(table.rows.get(mark, ())) // ROWS
+            later = next(lines, None)
+            line = end if later is None else later.start() + 1
+        spent.marks += sum([text.count(sign, start, end) for sign in self._inline])
+        return spent
 
     def _over_lines(self, text: str, start: int, names: Declared) -> int:
         """Behind the lines that begin with nothing that counts; `start` where too many had to be asked."""

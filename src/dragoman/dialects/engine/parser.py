@@ -210,6 +210,11 @@ class Parser:
         """Was a block of reasoning closed?"""
         return self._reasoned
 
+    @property
+    def looked(self) -> int:
+        """How many marks were looked at in vain, and what stands for such."""
+        return self._patience.marks + self._patience.openers + self._fenced.looked
+
     # ── scanning ─────────────────────────────────────────────────────────────
 
     def _message(self) -> Need[None]:
