@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from dragoman.dialects.engine.budget import MARKS, TRIED
+from dragoman.dialects.engine.budget import MARKS, OPENERS, TRIED
 from dragoman.dialects.engine.crowd import SIGNS
 from dragoman.dialects.engine.parse import parse
 from dragoman.dialects.engine.parsed import Parsed, fold
@@ -55,6 +55,22 @@ def test_an_object_that_names_a_tool_is_read_behind_many_that_could_not_be(order
     assert parser._trial._is_spent or parser._patience.marks > TRIED
     assert [call.name for call in parsed.doubtful] == ["ping"]
     assert parsed == fed(text)
+
+
+@pytest.mark.parametrize("marks", range(OPENERS - 3, OPENERS + 1))
+def test_a_call_that_ends_the_message_and_what_is_looked_at_is_told_as_in_pieces(marks: int) -> None:
+    text = "call: x\n" * marks + "\n<think>x\n" + CALL.replace("ping", "pong")
+    assert parse(text, tools=TOOLS) == fed(text)
+
+
+def test_of_marks_that_need_not_be_looked_at_none_is_counted() -> None:
+    text = "Words\n```\n[x\n<function=x> y\n" * 3
+    whole, pieces = Parser(tools=TOOLS), Parser(tools=TOOLS)
+    whole.whole(text)
+    for sign in text:
+        pieces.feed(sign)
+    pieces.close()
+    assert whole.looked == pieces.looked
 
 
 def test_calls_that_cannot_be_read_wear_it_out_sooner() -> None:

@@ -2,7 +2,8 @@
 
 Knows how lines begin that may mean something, and what may begin a call within one; nothing of what a mark means.
 Contract: between the places that `to` is asked of and tells, reading line by line would have found text and nothing
-else, opened nothing that is still open, and counted nothing.  Many a place is not told that would come to the same.
+else, and opened nothing that is still open; what it would have counted `counted` tells.  Many a place is not told that
+would come to the same.
 """
 
 from __future__ import annotations
@@ -10,11 +11,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from functools import cached_property
+from typing import NamedTuple
 
 from ...late import late
 from ..judge.declared import Declared
 from ..judge.line_marks import LINE_MARKS, LINE_SIGNS, PARTIES
 from ..reading.named import begins_word, forms_at
+from .budget import ROWS, Patience
 from .lookahead import Unlike, untried
 from .mark_starts import FENCE, LINE_BEGINS, ended, line_that_may_matter
 from .markers import Table
@@ -46,6 +49,16 @@ INSTRUCTION = late(r"\[(?=(?i:INST)\])")
 """Another party's turn, wherever on its line."""
 
 
+class Ahead(NamedTuple):
+    """Where a call may begin, or -1; before it the parser would count so many marks at the most."""
+
+    at: int
+    marks: int
+
+
+NOWHERE = Ahead(-1, 0)
+
+
 class Forward:
     """Asked of the texts that are read with one table."""
 
@@ -62,58 +75,88 @@ class Forward:
         self._looks: dict[str, tuple[Unlike | None, ...]] = {}
         self._wide = _wide(table.every())
         self._asked = 0
+        self._inline = tuple(mark for mark in table.every() if len(mark) == 1 and mark not in table.line)
+        self._rows = max(1 + len(rows) // ROWS for rows in ((), *(table.rows[m] for m in table.rows if m[0] != "<")))
 
     @cached_property
     def _lead(self) -> tuple[Anchored, ...]:
         """The one search for all marks that count amid a line."""
         return (Anchored(re.compile(ended(self._table.lead.pattern)).search, reach=self._table.longest),)
 
-    def to(self, text: str, start: int, names: Declared) -> int:
-        """From the line's beginning `start` on, the beginning of the line before which nothing counts; -1 for none.
+    def to(self, text: str, start: int, names: Declared) -> Ahead:
+        """From the line's beginning `start` on, the beginning of the line before which nothing counts; at -1 for none.
 
         It is not the one at `start`, and no blank stands there.
         """
-        fences: list[tuple[int, int]] = []
-        end = self._over_lines(text, start, names, fences)
+        passed: list[tuple[int, int]] = []
+        end = self._over_lines(text, start, names, passed)
         at = self._first(text, start, end, names)
-        at = next((begin for begin, over in reversed(fences) if begin <= at < over), at) if at < end else at
-        if at <= start or at == len(text) or text[at - 1] != "\n":
-            return -1
-        return at if text[at] not in " \t\r" else -1
+        if at < end:  # in a fence that was passed it is quoted
+            at = next((begin for begin, over in reversed(passed) if begin <= at < over), at)
+        if at <= start or at == len(text) or text[at - 1] != "\n" or text[at] in " \t\r":
+            return NOWHERE
+        marks = 0
+        for begin, over in passed:
+            marks += self._rows * (1 + text.count("\n", begin, over))
+        for sign in self._inline:
+            marks += text.count(sign, start, at)
+        return Ahead(at, marks)
 
     def is_clear(self, text: str, start: int, end: int, names: Declared) -> bool:
         """Does no mark begin between `start` and `end`, wherever on a line?"""
         return self._first(text, start, end, names) == end
 
-    def _over_lines(self, text: str, start: int, names: Declared, fences: list[tuple[int, int]]) -> int:
+    def counted(self, text: str, start: int, end: int, names: Declared) -> Patience:
+        """What the parser spends at the most between these places where all between them may be passed.
+
+        It is less where marks stand in one fence (`budget.py`): what is passed there is not read.
+        """
+        spent, table, line = Patience(), self._table, start
+        lines = self._lines.finditer(text, start, end)
+        while line < end:
+            at = START.match(text, line).end()  # type: ignore[union-attr]
+            found = table.marker.match(text, at)
+            if found is not None and not table.vain.is_vain(text, at, names):
+                mark = found.group().casefold()
+                if len(mark) == 1:
+                    spent.marks += 1
+                elif mark not in self._fences:
+                    spent.openers += 1 + len(table.rows.get(mark, ())) // ROWS
+            later = next(lines, None)
+            line = end if later is None else later.start() + 1
+        spent.marks += sum([text.count(sign, start, end) for sign in self._inline])
+        return spent
+
+    def _over_lines(self, text: str, start: int, names: Declared, passed: list[tuple[int, int]]) -> int:
         """Behind the lines that begin with nothing that counts; `start` where too many had to be asked.
 
-        The `fences` that are passed quote what stands in them.
+        Those that had to be asked, and what they begin, are added to what is `passed`.
         """
         at = START.match(text, start).end()  # type: ignore[union-attr]
         matters = self._lines.match(f"\n{text[at : at + FIRST]}")
-        pos = start if matters is None else self._past(text, start, names, fences)
+        pos = start if matters is None else self._past(text, start, names)
         if pos < 0:
             return start
+        passed.append((start, pos))
         later = self._lines.search
         for _ in range(MOST + len(text) // EVERY):
             found = later(text, pos - 1 if pos else 0)
             if found is None:
                 return len(text)
             line = text.rfind("\n", 0, found.end()) + 1
-            pos = self._past(text, line, names, fences)
+            pos = self._past(text, line, names)
             if pos < 0:
                 return line
+            passed.append((line, pos))
         return start
 
-    def _past(self, text: str, line: int, names: Declared, fences: list[tuple[int, int]]) -> int:
+    def _past(self, text: str, line: int, names: Declared) -> int:
         """Behind a fence of code here, or a line that begins no call; else why not."""
         at = line if text[line] not in BLANK else START.match(text, line).end()  # type: ignore[union-attr]
         if text.startswith(FENCE, at):
             fence = FENCED.match(text, at)
             if fence is None or not self._is_code(text[at : fence.end("info")]):
                 return MAY_CALL
-            fences.append((line, fence.end()))
             first = fence.start("first")
             if self._lines.match(text, text.rfind("\n", 0, first)) is None:
                 return fence.end()
