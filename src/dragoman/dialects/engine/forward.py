@@ -19,7 +19,7 @@ from ..judge.line_marks import LINE_MARKS, LINE_SIGNS, PARTIES
 from ..reading.named import begins_word, forms_at
 from .budget import ROWS, Patience
 from .lookahead import Unlike, untried
-from .mark_starts import FENCE, LINE_BEGINS, ended, line_that_may_matter
+from .mark_starts import FENCE, LINE_BEGINS, ended, first_signs, line_that_may_matter
 from .markers import Table
 from .search import Anchored, begins_later, word_before
 
@@ -75,6 +75,7 @@ class Forward:
         self._looks: dict[str, tuple[Unlike | None, ...]] = {}
         self._wide = _wide(table.every())
         self._asked = 0
+        self._marked = late(_on_lines(table.every() & table.line))
         self._inline = tuple(mark for mark in table.every() if len(mark) == 1 and mark not in table.line)
         self._rows = max(1 + len(rows) // ROWS for rows in ((), *(table.rows[m] for m in table.rows if m[0] != "<")))
 
@@ -112,7 +113,7 @@ class Forward:
         It is less where marks stand in one fence (`budget.py`): what is passed there is not read.
         """
         spent, table, line = Patience(), self._table, start
-        lines = self._lines.finditer(text, start, end)
+        lines = self._marked.finditer(text, start, end)
         while line < end:
             at = START.match(text, line).end()  # type: ignore[union-attr]
             found = table.marker.match(text, at)
@@ -265,6 +266,12 @@ def forward(table: Table) -> Forward:
     if made is None:
         made = table.prepared[Forward] = Forward(table)
     return made
+
+
+def _on_lines(marks: frozenset[str]) -> str:
+    """A pattern for lines that begin with one of these marks, and with no fence."""
+    choice = "|".join(map(re.escape, sorted(marks)))
+    return rf"\n[ \t\r]*+(?!`{{3}}|~{{3}})(?=[{first_signs(marks)}])(?i:{choice})" if marks else "(?!)"
 
 
 def _wide(marks: Iterable[str]) -> tuple[str, ...]:

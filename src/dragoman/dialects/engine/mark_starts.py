@@ -163,8 +163,7 @@ def plain_fence(every: frozenset[str], first: str) -> str:
 
     It holds nothing of which anything is told, and asks nothing: whoever looks at it may as well pass it.
     """
-    others = frozenset(mark for mark in every if mark[0] in PLAIN or LETTER.match(mark))
-    first = "|".join((first, *starts(others, NEAR)))
+    first = "|".join((first, *starts(frozenset(mark for mark in every if mark[0] in PLAIN), NEAR)))
     words, info = re.escape(PLAIN), r"[\w+#. \t-]{0,160}+\r?"
     tags = "|".join(re.escape(mark[len(FENCE) :]) for mark in sorted(every) if mark.startswith(FENCE) and mark != FENCE)
     behind = rf"(?=[\w{words}])(?!{first})|```{info}\n\s*+[^\[{{\s]"

@@ -65,7 +65,7 @@ def parse(
         doubt=doubt, prompted_dialect=prompted_dialect, confirmed=confirmed,
     )  # fmt: skip
     parser = make()
-    events = parser.whole(text, (clear.start, clear.end))
+    events = parser.whole(text, clear[:2])
     if clear.marks and parser.looked > usual.FEW:  # with those that were passed there may be too many
         events = make().whole(text)
     return fold(events, text)
