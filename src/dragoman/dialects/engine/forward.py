@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from functools import cached_property
-from typing import NamedTuple
 
 from ...late import late
 from ..judge.declared import Declared
@@ -49,14 +48,8 @@ INSTRUCTION = late(r"\[(?=(?i:INST)\])")
 """Another party's turn, wherever on its line."""
 
 
-class Ahead(NamedTuple):
-    """Where a call may begin, or -1; before it the parser would count so many marks at the most."""
-
-    at: int
-    marks: int
-
-
-NOWHERE = Ahead(-1, 0)
+NOWHERE = -1, 0
+"""No place, and no mark before it."""
 
 
 class Forward:
@@ -84,10 +77,11 @@ class Forward:
         """The one search for all marks that count amid a line."""
         return (Anchored(re.compile(ended(self._table.lead.pattern)).search, reach=self._table.longest),)
 
-    def to(self, text: str, start: int, names: Declared) -> Ahead:
-        """From the line's beginning `start` on, the beginning of the line before which nothing counts; at -1 for none.
+    def to(self, text: str, start: int, names: Declared) -> tuple[int, int]:
+        """From the line's beginning `start` on, the beginning of the line before which nothing counts; -1 for none.
 
-        It is not the one at `start`, and no blank stands there.
+        It is not the one at `start`, and no blank stands there.  And how many marks of those passed the parser would
+        count at the most.
         """
         passed: list[tuple[int, int]] = []
         end = self._over_lines(text, start, names, passed)
@@ -101,7 +95,7 @@ class Forward:
             marks += self._rows * (1 + text.count("\n", begin, over))
         for sign in self._inline:
             marks += text.count(sign, start, at)
-        return Ahead(at, marks)
+        return at, marks
 
     def is_clear(self, text: str, start: int, end: int, names: Declared) -> bool:
         """Does no mark begin between `start` and `end`, wherever on a line?"""
@@ -219,7 +213,12 @@ class Forward:
         if text.find("[", start, end) >= 0 and INSTRUCTION.search(text, start, end) is not None:
             return start
         left = MOST + (end - start) // EVERY_SIGN
-        for sign in self._signs(end - start):
+        signs = self._lead
+        if end - start > SHORT or self._asked == OFTEN:
+            signs = self._table.lead_signs or signs
+        else:
+            self._asked += 1
+        for sign in signs:
             search, before, _, reach, wide = sign
             last = end + reach if reach else len(text)  # a mark that begins before the end may go on behind it
             found = None if wide else search(text, start, last)
@@ -239,13 +238,6 @@ class Forward:
                     break
                 found = search(text, found.start() + 1, last)
         return end
-
-    def _signs(self, size: int) -> tuple[Anchored, ...]:
-        """What finds all marks that count amid a line in so much text."""
-        if size > SHORT or self._asked == OFTEN:
-            return self._table.lead_signs or self._lead
-        self._asked += 1
-        return self._lead
 
     def _counts(self, text: str, at: int, names: Declared) -> bool | None:
         """Does a mark stand here that counts amid a line, or a tool's name that does?  None: one does, in vain."""

@@ -35,7 +35,7 @@ from .beginning import may_open
 from .budget import CALLS, EARLY, MARKS, OPENERS, TRIED
 from .common_marks import FENCE_SIGNS
 from .crowd import SIGNS, Crowd
-from .forward import Ahead, forward
+from .forward import forward
 from .ids import default_id, free_id
 from .listening import Listening
 from .lookahead import unlike, unlike_all, untried
@@ -211,18 +211,18 @@ def _is_fenced(text: str) -> bool:
     return ("`" in text and "```" in text) or ("~" in text and "~~~" in text)
 
 
-def _call(text: str, start: int, at: int, heard: Listening) -> Ahead:
-    """The beginning of the line that a call begins, with nothing that counts before it; at -1 where that is not plain.
+def _call(text: str, start: int, at: int, heard: Listening) -> tuple[int, int]:
+    """The beginning of the line that a call begins, with nothing that counts before it; -1 where that is not plain.
 
-    The first word stands at `at`.
+    The first word stands at `at`.  And how many marks were passed at the most.
     """
     table, names = heard.table, heard.names
     if at == len(text):
-        return Ahead(-1, 0)
+        return -1, 0
     if text[at] in table.heads and (at == start or text[at - 1] == "\n") and _is_tag(text, at, heard):
-        return Ahead(at, 0)
+        return at, 0
     if table.opens and may_open(table, names, text[at]) and _opens(text, at, heard):
-        return Ahead(-1, 0)
+        return -1, 0
     return forward(table).to(text, start, names)
 
 
