@@ -10,9 +10,9 @@ what would be found behind marks that nobody looked at may stand inside what the
 
 from __future__ import annotations
 
-MARKS = 5000
+MARKS = 2000
 """So many signs that any code holds are looked at in any message,"""
-EVERY = 64
+EVERY = 512
 """and one more for so many characters: from `TRIED` on only those near a declared tool's name are."""
 TRIED = 500
 """Behind so many signs, each of no use, those that prove little are looked at where a declared tool is named."""
@@ -24,14 +24,14 @@ CALLS = 1000
 """and so many calls that are read to their end (an API takes 128 at once),"""
 EVERY_OPENER = 8000
 """and one more of either for so many characters."""
-INSIDE = 16
+INSIDE = 4
 """One of so many marks inside one quotation counts, and the first;"""
 BROKEN = 6
 """a call that could not be read counts as so many of these more,"""
 REFUSED = 1
 """one that was read and will not run as so many,"""
-READ = 4
-"""and text that was read as a call and was none, as so many of the others;"""
+READ, AGAIN = 4, 16
+"""text that was read as a call and was none, as so many of the others, and as so many behind much that was read so;"""
 ROWS = 8
 """and one that is text, and quoted by nothing, as one more for so many rows that begin with it."""
 
@@ -66,20 +66,20 @@ class Patience:
         """A candidate could not be read."""
         self.openers += BROKEN
 
-    def called(self, calls: int, refused: int) -> None:
-        """So many calls were read, of which so many will not run.
+    def called(self, calls: int, refused: int, mended: int) -> None:
+        """So many calls were read, of which so many will not run, and so many were mended, which takes twice the time.
 
         A mark of calls that all will run costs nothing, or a message of many calls would lose some.
         """
-        self.calls += calls
+        self.calls += calls + mended
         if refused:
             self.openers += REFUSED * refused
         elif calls:
             self.openers -= 1
 
-    def read(self) -> None:
-        """A candidate was read some way, and is none."""
-        self.marks += READ
+    def read(self, *, much: bool = False) -> None:
+        """A candidate was read some way, and is none; behind `much` that was read so it names a tool."""
+        self.marks += AGAIN if much else READ
 
     def is_over(self, at: int) -> bool:
         """Is the text behind this place not looked at any more?"""

@@ -132,7 +132,7 @@ class Trial(Damage):
         self._weak_from = max(self._weak_from, tried.reached)
         self._vain += max(0, tried.reached - at)
         if tried.began:
-            self._patience.read()
+            self._patience.read(much=self._is_spent)
         if tried.failure is None or standing.quote is not None or self._are_others(rows):  # by now enough text has come
             return False
         return (yield from self._unread(*tried.failure, at))
@@ -426,10 +426,11 @@ class Trial(Damage):
         pending = self._pending(items, row, raw, raws, attempt.hints)
         for draft in left:
             self.judge.settle(draft)
-        refused = 0
+        refused = mended = 0
         for draft in read:
             refused += draft.refusal is not None
-        self._patience.called(len(read), refused)
+            mended += bool(draft.edits)
+        self._patience.called(len(read), refused, mended)
         self._opened -= row.strong
         if standing.awaited:
             pending.standing, pending.awaits = standing, Awaits.CLOSER
