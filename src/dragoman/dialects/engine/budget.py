@@ -32,20 +32,28 @@ REFUSED = 1
 """one that was read and will not run as so many,"""
 READ, AGAIN = 4, 16
 """text that was read as a call and was none, as so many of the others, and as so many behind much that was read so;"""
+ANEW, EVERY_ANEW = 500_000, 8
+"""So many characters that were read in vain are read so once more for what begins amid them, and one more for so many."""
 ROWS = 8
 """and one that is text, and quoted by nothing, as one more for so many rows that begin with it."""
 
 
 class Patience:
-    """What has been spent on one message: `marks` for signs that any code holds, `openers` for others, `calls`."""
+    """What has been spent on one message: `marks` for signs that any code holds, `openers` for others, `calls`.
 
-    __slots__ = ("_inside", "_quotation", "calls", "marks", "openers")
+    `anew` are the characters that were read in vain more than once.
+    """
+
+    __slots__ = ("_begun", "_far", "_inside", "_quotation", "_reached", "anew", "calls", "marks", "openers")
     marks: int
     openers: int
     calls: int
+    anew: int
 
     def __init__(self) -> None:
-        self.marks = self.openers = self.calls = 0
+        self.marks = self.openers = self.calls = self.anew = 0
+        self._begun = -1
+        self._reached = self._far = 0
         self._quotation = -1
         self._inside = 0
 
@@ -66,12 +74,12 @@ class Patience:
         """A candidate could not be read."""
         self.openers += BROKEN
 
-    def called(self, calls: int, refused: int, mended: int) -> None:
-        """So many calls were read, of which so many will not run, and so many were mended, which takes twice the time.
+    def called(self, calls: int, refused: int, dear: int) -> None:
+        """So many calls were read, of which so many will not run, and so many took twice the time of others.
 
         A mark of calls that all will run costs nothing, or a message of many calls would lose some.
         """
-        self.calls += calls + mended
+        self.calls += calls + dear
         if refused:
             self.openers += REFUSED * refused
         elif calls:
@@ -81,7 +89,15 @@ class Patience:
         """A candidate was read some way, and is none; behind `much` that was read so it names a tool."""
         self.marks += AGAIN if much else READ
 
+    def vain(self, at: int, to: int) -> None:
+        """A row read from here so far, in vain; more of them begin here than one, and are not held against another."""
+        if at != self._begun:
+            self._begun, self._reached = at, self._far
+        self.anew += max(0, min(to, self._reached) - at)
+        self._far = max(self._far, to)
+
     def is_over(self, at: int) -> bool:
         """Is the text behind this place not looked at any more?"""
         more = at // EVERY_OPENER
-        return self.marks > MARKS + at // EVERY or self.openers > OPENERS + more or self.calls > CALLS + more
+        looked = self.marks > MARKS + at // EVERY or self.openers > OPENERS + more or self.calls > CALLS + more
+        return looked or self.anew > ANEW + at // EVERY_ANEW

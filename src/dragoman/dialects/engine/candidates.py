@@ -183,6 +183,7 @@ class Trial(Damage):
     def _failed(self, attempt: Attempt, why: Exception, at: int, standing: Standing, tried: Tried) -> Need[bool | None]:
         """A row could not read what stands here: it broke, or was not meant."""
         src, row = self.src, attempt.row
+        self.in_vain(at, why)
         if self.thinks_until is not None and self._swallows(at, src.held()):
             src.rewind()
             return False
@@ -397,9 +398,7 @@ class Trial(Damage):
         try:
             yield from attempt.run()
         except Mismatch:
-            size = src.at - at
-            if size > FREE and len("".join(src.behind(size).split())) > FREE:
-                self._in_vain += min(size, MAX_QUOTED)
+            self._in_vain += min(src.at - at, MAX_QUOTED) if self._is_long(at) else 0
             return False
         except (Broken, Cut):
             self._in_vain += min(src.at - at, MAX_QUOTED)
@@ -408,6 +407,16 @@ class Trial(Damage):
             src.limit = NO_LIMIT
         self._in_vain += 0 if src.at <= limit else MAX_QUOTED
         return src.at <= limit
+
+    def in_vain(self, at: int, why: Exception) -> None:
+        """What stands at this place was read from there, and is no call."""
+        if not isinstance(why, Mismatch) or self._is_long(at):
+            self._patience.vain(at, self.src.at)
+
+    def _is_long(self, at: int) -> bool:
+        """Was more read from there than where a row may not be tried?"""
+        size = self.src.at - at
+        return size > FREE and len("".join(self.src.behind(size).split())) > FREE
 
     # ── outcomes ─────────────────────────────────────────────────────────────
 
@@ -426,11 +435,11 @@ class Trial(Damage):
         pending = self._pending(items, row, raw, raws, attempt.hints)
         for draft in left:
             self.judge.settle(draft)
-        refused = mended = 0
+        refused, dear = 0, int(not teller.behind_call)  # for words are read for hints, and a mend by the lenient readers
         for draft in read:
             refused += draft.refusal is not None
-            mended += bool(draft.edits)
-        self._patience.called(len(read), refused, mended)
+            dear += bool(draft.edits)
+        self._patience.called(len(read), refused, dear)
         self._opened -= row.strong
         if standing.awaited:
             pending.standing, pending.awaits = standing, Awaits.CLOSER

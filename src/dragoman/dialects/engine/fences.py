@@ -11,7 +11,7 @@ import re
 
 from ...events import Event, IssueReported
 from ...lenient.notation import Broken, Cut
-from ...lenient.source import NO_LIMIT, SPACE, Need, Source
+from ...lenient.source import SPACE, Need, Source
 from ..judge.candidate import Draft
 from ..judge.evidence import Mark
 from ..judge.judge import slip_of, unreadable
@@ -27,8 +27,6 @@ from .passing import MAX_INFO
 from .pending import Awaits, Pending, written_as
 
 VALUES = "{["
-MAX_AGAIN, EVERY_AGAIN = 100_000, 8
-"""So many characters, and one more for so many that precede, are read again where an earlier fence read them in vain."""
 CODE = re.compile(rf"```[\w+#.-]{{0,{MAX_INFO - 80}}}+[ \t]{{0,40}}+\r?\n\s*+(?=\w)").match
 """A fence, opened or closed, and the first word behind its line."""
 
@@ -40,11 +38,8 @@ class Fences:
         self._src, self._table, self._trial, self._patience = src, table, trial, patience
         self._judge, self._teller = trial.judge, trial.teller
         self._vain = 0  # characters read for calls that were none
-        self._again = 0  # and of these, such as fences before had read so
-        self._reached = 0  # up to here
         self._calls = 0  # in all fences
         self._from = -1  # where the last one begins that is text
-        self._is_counted = False  # has one of its calls broken that marks open?
         self._broke: tuple[str, Broken] | None = None
 
     def is_plain(self) -> bool:
@@ -81,7 +76,7 @@ class Fences:
         whole = not teller.context.any and not teller.seen_call
         src.hold()
         src.pos += len(line)
-        self._broke, self._is_counted = None, False
+        self._broke = None
         yield from src.space()
         _, closed = yield from src.glance((run,))
         may = not closed and (yield from self._is_worth()) and bool((yield from self._rows())) and not self._is_quoted()
@@ -162,47 +157,26 @@ class Fences:
     def _inner(self) -> Need[tuple[Attempt | None, str]]:
         """One candidate inside a fence, told nothing of yet."""
         src, at = self._src, self._src.at
-        reached = self._reached
         for row in (yield from self._rows()):
-            left = MAX_AGAIN + at // EVERY_AGAIN - self._again
-            if at < reached and left <= 0:
-                self._count(row)
-                break
             attempt = Attempt(src, row, self._judge, _ignore, READERS)
             begin = src.pos
             if read_clean(attempt):
                 return attempt, src.buf[begin : src.pos]
             depth = src.hold()
-            src.limit = at + left if at < reached else NO_LIMIT
             try:
                 yield from attempt.run()
             except (Mismatch, Broken, Cut) as why:
                 src.unwind(depth)
                 self._vain += src.at - at
-                self._again += max(0, min(src.at, reached) - at)
-                self._reached = max(self._reached, src.at)
-                if attempt.drafts and not isinstance(why, Mismatch):
-                    self._broken(row, attempt.drafts[-1].name, why)
+                self._trial.in_vain(at, why)
+                if attempt.drafts and isinstance(why, Broken):
+                    self._broke = attempt.drafts[-1].name, why
                 src.rewind()
                 continue
-            finally:
-                src.limit = NO_LIMIT
             raw = src.held()
             src.release()
             return attempt, raw
         return None, ""
-
-    def _broken(self, row: Row, name: str, why: Exception) -> None:
-        """A call of this name began, and broke."""
-        self._count(row)
-        if isinstance(why, Broken):
-            self._broke = name, why
-
-    def _count(self, row: Row) -> None:
-        """A call in this fence could not be read, or is not read any more: once for all rows, if marks open it."""
-        if row.strong and not self._is_counted:
-            self._is_counted = True
-            self._patience.broke()
 
     def _rows(self) -> Need[tuple[Row, ...]]:
         """The rows that what stands here may open."""
