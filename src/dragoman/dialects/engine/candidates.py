@@ -43,7 +43,7 @@ OPENED, EVERY_OPENED = 200, 256
 """Behind so many strong openers of no call, and one more for so many characters, no quoted call is looked for."""
 MAX_QUOTED = 64 * 1024
 """One that is quoted is read so far."""
-MAX_NOTED = 1000
+MAX_NOTED = 250
 """So many calls that are quoted are told of; they stand in the text, whether or not anybody says so."""
 MAX_TRIED = 30_000
 """So many are read by rows that prove little, for nothing, before an object is tried only where it names a tool."""
