@@ -435,7 +435,9 @@ class Trial(Damage):
         pending = self._pending(items, row, raw, raws, attempt.hints)
         for draft in left:
             self.judge.settle(draft)
-        refused, dear = 0, int(not teller.behind_call)  # for words are read for hints, and a mend by the lenient readers
+        refused = dear = 0  # words before it are read for hints, and what is mended by readers that take twice as long
+        if (teller.queue or teller.context.any) and not teller.behind_call:
+            dear = 1
         for draft in read:
             refused += draft.refusal is not None
             dear += bool(draft.edits)
