@@ -33,7 +33,7 @@ REFUSED = 1
 READ, AGAIN = 4, 16
 """text that was read as a call and was none, as so many of the others, and as so many behind much that was read so;"""
 ANEW, EVERY_ANEW = 500_000, 8
-"""So many characters that were read in vain are read so once more for what begins amid them, and one more for so many."""
+"""So many characters that were read in vain are read so again for what begins amid them, and one more for so many."""
 ROWS = 8
 """and one that is text, and quoted by nothing, as one more for so many rows that begin with it."""
 
@@ -41,17 +41,19 @@ ROWS = 8
 class Patience:
     """What has been spent on one message: `marks` for signs that any code holds, `openers` for others, `calls`.
 
-    `anew` are the characters that were read in vain more than once.
+    `is_read_out` says that too many characters were read in vain more than once.
     """
 
-    __slots__ = ("_begun", "_far", "_inside", "_quotation", "_reached", "anew", "calls", "marks", "openers")
+    __slots__ = (
+        "_anew", "_begun", "_far", "_inside", "_quotation", "_reached", "calls", "is_read_out", "marks", "openers",
+    )  # fmt: skip
     marks: int
     openers: int
     calls: int
-    anew: int
 
     def __init__(self) -> None:
-        self.marks = self.openers = self.calls = self.anew = 0
+        self.marks = self.openers = self.calls = self._anew = 0
+        self.is_read_out = False
         self._begun = -1
         self._reached = self._far = 0
         self._quotation = -1
@@ -93,11 +95,12 @@ class Patience:
         """A row read from here so far, in vain; more of them begin here than one, and are not held against another."""
         if at != self._begun:
             self._begun, self._reached = at, self._far
-        self.anew += max(0, min(to, self._reached) - at)
+        self._anew += max(0, min(to, self._reached) - at)
         self._far = max(self._far, to)
+        self.is_read_out = self.is_read_out or self._anew > ANEW + at // EVERY_ANEW
 
     def is_over(self, at: int) -> bool:
         """Is the text behind this place not looked at any more?"""
         more = at // EVERY_OPENER
         looked = self.marks > MARKS + at // EVERY or self.openers > OPENERS + more or self.calls > CALLS + more
-        return looked or self.anew > ANEW + at // EVERY_ANEW
+        return looked or self.is_read_out

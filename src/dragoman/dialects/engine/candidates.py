@@ -129,6 +129,8 @@ class Trial(Damage):
             found = yield from self._try(row, at, standing, tried)
             if found is not None:
                 return found
+            if self._patience.is_read_out:
+                return False
         self._weak_from = max(self._weak_from, tried.reached)
         self._vain += max(0, tried.reached - at)
         if tried.began:

@@ -26,7 +26,7 @@ from ..judge.provenance import ShownText
 from ..reading import segments
 from ..spec import Route
 from .beginning import beginning, may_open
-from .budget import ANEW, CALLS, EARLY, MARKS, OPENERS, Patience
+from .budget import CALLS, EARLY, MARKS, OPENERS, Patience
 from .candidates import Trial
 from .common_marks import FENCE_SIGNS, FENCES, NOISE
 from .emitter import Judged, Teller
@@ -254,7 +254,7 @@ class Parser:
                 light = marker[0] in FENCE_SIGNS and not self._table.opens_calls(marker)
                 patience.looked(quotation, rows, light=light)
             spent = patience.marks > MARKS or patience.openers > OPENERS or patience.calls > CALLS
-            if (spent or patience.anew > ANEW) and patience.is_over(src.base + src.pos):
+            if (spent or patience.is_read_out) and patience.is_over(src.base + src.pos):
                 yield from self._rest()
                 return
 
