@@ -121,6 +121,7 @@ def test_a_list_of_more_calls_than_anybody_makes_is_told_of(head: str, one: str,
     [
         ("<tool_call>\n<function=ping>\n", "<parameter=k{0}>\n{0}\n</parameter>\n", "</function>\n</tool_call>"),
         ("<ping>\n", "<k{0}>a</k{0}>\n", "</ping>"),
+        ('<tool_call>{"name": "ping", "arguments": {', '"k{0}": {0}, ', '"host": "a"}}</tool_call>'),
     ],
 )
 def test_a_call_with_more_arguments_than_any_tool_takes_is_refused(head: str, one: str, tail: str) -> None:
@@ -129,6 +130,36 @@ def test_a_call_with_more_arguments_than_any_tool_takes_is_refused(head: str, on
     assert not parsed.calls
     assert any("more than 256 arguments" in issue.message for issue in parsed.issues)
     assert parsed == fed(text)
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        "```\n<tool_call>ping\n<arg_key>x\n```\n\nwords\n\n",
+        "```\nping(host='a\n```\n\nwords\n\n",
+        "```\n<function=ping>\n<parameter=host>a\n```\n\nwords\n\n",
+        "\\begin{verbatim}\n<tool_call>ping\n<arg_key>host</arg_key>\n<arg_value>3</arg\\_value>\n</tool_call>\n"
+        "\\end{verbatim}\n",
+    ],
+)
+def test_calls_that_are_read_to_the_end_in_vain_are_soon_no_more_looked_for(broken: str) -> None:
+    text = broken * (200_000 // len(broken)) + CALL
+    parsed = parse(text, tools=TOOLS)
+    assert parsed.issues[-1].kind is IssueKind.NOISE
+    assert parsed.issues[-1].span is not None
+    assert parsed.issues[-1].span[0] < 2_000
+    assert [call.name for call in parsed.doubtful] == ["ping"]
+    assert parsed == fed(text)
+    assert [call.name for call in parse(broken * 8 + "\nNow:\n" + CALL, tools=TOOLS).calls] == ["ping"]
+
+
+def test_calls_with_words_between_them_are_read_half_as_far() -> None:
+    calls = [f"Step {n}.\n" + CALL.replace('"a"', f'"a{n}"') for n in range(700)]
+    parsed = parse("\n".join(calls[:490]), tools=TOOLS)
+    assert len(parsed.calls) == 490
+    many = parse("\n".join(calls), tools=TOOLS)
+    assert 500 <= len(many.calls) < 520
+    assert many == fed("\n".join(calls))
 
 
 def test_reasoning_ends_however_many_marks_stand_in_it() -> None:

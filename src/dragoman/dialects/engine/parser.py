@@ -259,7 +259,7 @@ class Parser:
                 light = marker[0] in FENCE_SIGNS and not self._table.opens_calls(marker)
                 patience.looked(quotation, rows, light=light)
             spent = patience.marks > MARKS or patience.openers > OPENERS or patience.calls > CALLS
-            if spent and patience.is_over(src.base + src.pos):
+            if (spent or patience.is_read_out) and patience.is_over(src.base + src.pos):
                 if (yield from src.peek()):
                     yield from self._rest()
                 return

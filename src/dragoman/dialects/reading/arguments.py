@@ -100,6 +100,12 @@ def _no_constant(word: str) -> Any:
 
 MOST_OTHERS = 256
 """So many arguments that its tool does not declare are read of one call: each has marks of its own to look for."""
+TOO_MANY = f"it has more than {MOST_OTHERS} arguments that the tool does not declare"
+
+
+def too_many(draft: Draft, given: Collection[str]) -> bool:
+    """Are more given than that?"""
+    return len(given) > MOST_OTHERS and len(given) > MOST_OTHERS + len(draft.shape.keys)
 
 
 class RawArguments:
@@ -122,8 +128,8 @@ class RawArguments:
         key = take_key(self.draft, written, self.given)
         if key in self.given and key not in self._later:
             raise Repeated(f"the argument {key[:40]!r} is given twice")
-        if len(self.given) > MOST_OTHERS and len(self.given) > MOST_OTHERS + len(self.draft.shape.keys):
-            raise Broken(f"it has more than {MOST_OTHERS} arguments that the tool does not declare")
+        if too_many(self.draft, self.given):
+            raise Broken(TOO_MANY)
         return key
 
     def shape(self, key: str) -> Shape:

@@ -15,7 +15,7 @@ from ...lenient.source import Need, Source
 from ...schema.validation import Shape
 from ...types import Edit
 from ..judge.candidate import Draft
-from .arguments import MOST_OTHERS, is_name, is_wrapper, take_key, unwrapped
+from .arguments import MOST_OTHERS, TOO_MANY, is_name, is_wrapper, take_key, too_many, unwrapped
 from .call import Attempt
 from .clean_members import clean_members
 from .exact import object_at, wanted
@@ -97,6 +97,8 @@ class _Arguments:
             self._again += 1
             if self._again > MOST_OTHERS:
                 raise Broken(f"arguments are given more than {MOST_OTHERS} times more")
+        elif shape.keys and too_many(draft, seen):
+            raise Broken(TOO_MANY)
         elif (yield from reader.drops_null(key, shape)):
             return
         yield from self._value(key)
