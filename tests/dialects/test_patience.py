@@ -117,18 +117,18 @@ def test_a_list_of_more_calls_than_anybody_makes_is_told_of(head: str, one: str,
 
 
 @pytest.mark.parametrize(
-    ("head", "one", "tail"),
+    ("head", "one", "tail", "most"),
     [
-        ("<tool_call>\n<function=ping>\n", "<parameter=k{0}>\n{0}\n</parameter>\n", "</function>\n</tool_call>"),
-        ("<ping>\n", "<k{0}>a</k{0}>\n", "</ping>"),
-        ('<tool_call>{"name": "ping", "arguments": {', '"k{0}": {0}, ', '"host": "a"}}</tool_call>'),
+        ("<tool_call>\n<function=ping>\n", "<parameter=k{0}>\n{0}\n</parameter>\n", "</function>\n</tool_call>", 256),
+        ("<ping>\n", "<k{0}>a</k{0}>\n", "</ping>", 256),
+        ('<tool_call>{"name": "ping", "arguments": {', '"k{0}": {0}, ', '"host": "a"}}</tool_call>', 4096),
     ],
 )
-def test_a_call_with_more_arguments_than_any_tool_takes_is_refused(head: str, one: str, tail: str) -> None:
-    text = head + "".join(map(one.format, range(300))) + tail
+def test_a_call_with_more_arguments_than_any_tool_takes_is_refused(head: str, one: str, tail: str, most: int) -> None:
+    text = head + "".join(map(one.format, range(most + 44))) + tail
     parsed = parse(text, tools=TOOLS)
     assert not parsed.calls
-    assert any("more than 256 arguments" in issue.message for issue in parsed.issues)
+    assert any(f"more than {most} arguments" in issue.message for issue in parsed.issues)
     assert parsed == fed(text)
 
 

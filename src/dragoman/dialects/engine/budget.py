@@ -10,7 +10,7 @@ what would be found behind marks that nobody looked at may stand inside what the
 
 from __future__ import annotations
 
-MARKS = 2000
+MARKS = 5000
 """So many signs that any code holds are looked at in any message,"""
 EVERY = 512
 """and one more for so many characters: from `TRIED` on only those near a declared tool's name are."""
