@@ -57,32 +57,30 @@ def by_growth(
     identity.  What it makes never holds `items` themselves (`changed`): they would hold each other for ever.
     """
 
-    def remembered(whole: Grown[T], constants: tuple[Any, ...], key: Hashable) -> S:
-        found = whole.made.get(key)
-        if found is None:
-            base = whole.base
-            if base is None:
-                told = make(whole, 0, None, *constants)  # type: ignore[call-arg]
-            else:
-                before = base.made.get(key)
-                known = remembered(base, constants, key) if before is None else before[0]
-                told = make(whole, len(base), known, *constants)  # type: ignore[call-arg]
-            if len(whole.made) >= MOST_MADE:
-                whole.made.clear()
-            found = whole.made[key] = told, constants  # whose identities stay their own
-        made: S = found[0]
-        return made
-
     @wraps(make)
     def of(items: Sequence[T], *constants: Any) -> S:
         if type(items) is not Grown:
             return make(items, 0, None, *constants)  # type: ignore[call-arg]
-        if not constants:
-            return remembered(items, constants, make)
+        key: Hashable = make
         if len(constants) == 1:
             one = constants[0]
-            return remembered(items, constants, (make, one if type(one) in WORDS else id(one)))
-        return remembered(items, constants, (make, *[one if type(one) in WORDS else id(one) for one in constants]))
+            key = make, one if type(one) in WORDS else id(one)
+        elif constants:
+            key = make, *[one if type(one) in WORDS else id(one) for one in constants]
+        made, base = items.made, items.base
+        found = made.get(key)
+        if found is None:
+            if base is None:
+                told = make(items, 0, None, *constants)  # type: ignore[call-arg]
+            else:
+                before = base.made.get(key)
+                known = of(base, *constants) if before is None else before[0]
+                told = make(items, len(base), known, *constants)  # type: ignore[call-arg]
+            if len(made) >= MOST_MADE:
+                made.clear()
+            found = made[key] = told, constants  # whose identities stay their own
+        result: S = found[0]
+        return result
 
     return cast("Callable[Concatenate[Sequence[T], P], S]", of)
 
