@@ -10,7 +10,7 @@ import pytest
 from bench.counts import counting
 from dragoman.codecs import CODECS
 from dragoman.conversation.grown import Grown, grown
-from dragoman.conversation.known import DEEPEST, FEWEST, LONGEST, known_again
+from dragoman.conversation.known import FEWEST, HELD, LONGEST, PLACE, known_again
 from dragoman.effects import Open
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE
@@ -86,7 +86,7 @@ def test_another_turn_behind_the_same_beginning_is_found_too() -> None:
 def test_however_many_turns_stand_behind_the_same_beginning_it_is_known() -> None:
     first = said(3)
     known = known_again(first)
-    for n in range(3 * DEEPEST):
+    for n in range(200):
         found = known_again((*first, Message("user", f"Number {n}.")))
         assert isinstance(found, Grown)
         assert found.base is known
@@ -110,6 +110,45 @@ def test_a_beginning_that_was_changed_is_another_conversation() -> None:
     assert isinstance(found, Grown)
     assert found.base is None
     assert found == changed
+
+
+def test_a_conversation_of_hundreds_of_turns_is_known_in_each_and_holds_the_last_three() -> None:
+    messages = said(2)
+    known = known_again(messages)
+    for n in range(300):
+        messages = (*messages, Message("assistant", "Done."), Message("user", f"And {n}?"))
+        found = known_again(messages)
+        assert isinstance(found, Grown)
+        assert found.base is known
+        known = found
+    assert found.base.base is not None
+    assert found.base.base.base is None
+
+
+def test_a_long_conversation_takes_the_place_of_several() -> None:
+    def long(size: int) -> tuple[Message, ...]:
+        return (*said(2), Message("user", "x" * size))
+
+    def is_known(messages: tuple[Message, ...]) -> bool:
+        return getattr(known_again((*messages, Message("assistant", "Done."))), "base", None) is not None
+
+    short = [long(1) for _ in range(HELD)]
+    for one in short:
+        known_again(one)
+    known_again(long(LONGEST // 2 - 1000))  # half of half of the places
+    assert [is_known(one) for one in reversed(short)] == [True] * (HELD - HELD // 4) + [False] * (HELD // 4)
+
+
+def test_a_conversation_that_grows_out_of_its_place_is_still_known() -> None:
+    messages = said(2)
+    known = known_again(messages)
+    for n in range(HELD // 2 * 2 - 1):
+        messages = (*messages, Message("user", str(n) * (PLACE // 2 - 1000)))
+        found = known_again(messages)
+        assert isinstance(found, Grown)
+        assert found.base is known
+        known = found
+    assert known_again((*messages, Message("user", "x" * PLACE))).__class__ is tuple
 
 
 @pytest.mark.parametrize(

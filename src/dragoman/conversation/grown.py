@@ -5,7 +5,8 @@ stage once made of it is found there; only what is new is looked at.  Knows sequ
 messages, wires or bytes.
 Contract: a `Grown` never changes, and neither do its items nor what is made of it.  A function `by_growth` gives the
 same with and without: it is asked for what follows `items[:start]`, and given what it made of those.  What was made of
-a beginning is held by it, and goes with it.  Threads may share all; what two of them make at once is equal.
+a beginning is held by it, and goes with it; of what a `Grown` grew from only the last three are held.  Threads may share
+all; what two of them make at once is equal.
 """
 
 from __future__ import annotations
@@ -40,6 +41,9 @@ def grown(base: Sequence[T] | None, more: Iterable[T], both: tuple[T, ...] | Non
     whole: Grown[T] = Grown(both)
     whole.base = base if type(base) is Grown else None
     whole.made = {}
+    before = whole.base.base if whole.base is not None else None
+    if before is not None:
+        before.base = None  # what was made of it stands on its own, however many there were
     return whole
 
 
