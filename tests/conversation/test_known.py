@@ -15,7 +15,7 @@ from dragoman.effects import Open
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE
 from dragoman.turn.machine import turn
-from dragoman.types import Media, Message, Request, Text, Tool, ToolCall, ToolResult
+from dragoman.types import Media, Message, Opaque, Request, Text, Tool, ToolCall, ToolResult
 
 APIS = ("openai_chat", "openai_responses", "anthropic_messages", "ollama_chat", "gemini")
 TOOLS = (
@@ -112,7 +112,7 @@ def test_a_beginning_that_was_changed_is_another_conversation() -> None:
     assert found == changed
 
 
-def test_a_conversation_of_hundreds_of_turns_is_known_in_each_and_holds_the_last_three() -> None:
+def test_a_conversation_of_hundreds_of_turns_is_known_in_each_and_holds_the_last_two_beginnings() -> None:
     messages = said(2)
     known = known_again(messages)
     for n in range(300):
@@ -123,6 +123,16 @@ def test_a_conversation_of_hundreds_of_turns_is_known_in_each_and_holds_the_last
         known = found
     assert found.base.base is not None
     assert found.base.base.base is None
+
+
+def test_a_conversation_with_an_image_is_known_in_its_next_turn() -> None:
+    seen = ToolResult(call_id="c9", name="look", content=[Text("Here:"), Media(mime="image/png", data="aGk=")])
+    call = ToolCall(id="c9", name="look", arguments={"at": "sky"})
+    first = (*said(2), Message("user", [Media(mime="image/png", data="aGk=")]), Message("assistant", [call]))
+    known = known_again(first)
+    found = known_again((*first, Message("tool", [seen])))
+    assert isinstance(found, Grown)
+    assert found.base is known
 
 
 def test_a_long_conversation_takes_the_place_of_several() -> None:
@@ -156,10 +166,11 @@ def test_a_conversation_that_grows_out_of_its_place_is_still_known() -> None:
     [
         said(1)[: FEWEST - 1],
         (*said(2), Message("user", "x" * LONGEST)),
-        (*said(2), Message("user", [Media(mime="image/png", data="aGk=")])),
+        (*said(2), Message("user", [Media(mime="image/png", data="aGk=" * (LONGEST // 8))])),
+        (*said(2), Message("user", [Opaque(api="openai_chat", block={"type": "odd"})])),
     ],
 )
-def test_what_is_short_long_or_more_than_text_is_not_held(messages: tuple[Message, ...]) -> None:
+def test_what_is_short_long_or_of_a_wire_is_not_held(messages: tuple[Message, ...]) -> None:
     assert known_again(messages) is messages
 
 

@@ -5,7 +5,7 @@ stage once made of it is found there; only what is new is looked at.  Knows sequ
 messages, wires or bytes.
 Contract: a `Grown` never changes, and neither do its items nor what is made of it.  A function `by_growth` gives the
 same with and without: it is asked for what follows `items[:start]`, and given what it made of those.  What was made of
-a beginning is held by it, and goes with it; of what a `Grown` grew from only the last three are held.  Threads may share
+a beginning is held by it, and goes with it; of the beginnings of a `Grown` the last two are held.  Threads may share
 all; what two of them make at once is equal.
 """
 

@@ -2,7 +2,7 @@
 
 Knows messages as values, and that the same objects are the same messages; nothing of what is made of them.
 Contract: what is given is what came, item by item; of what is held all together is bounded, and each by itself; none is
-held that holds more than text.
+held that holds blocks of a wire, of which nobody knows how large they are.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from operator import is_
 from typing import TypeAlias
 
 from ..memo import Recent
-from ..types import Message, Reasoning, Text, ToolCall, ToolResult
+from ..types import Media, Message, Part, Reasoning, Text, ToolCall, ToolResult
 from .grown import Grown, by_growth, grown
 from .plain import SHORT, as_plain
 
@@ -23,8 +23,8 @@ PLACE = 512 * 1024
 FEWEST = 4
 """Messages of one that is worth it."""
 LONGEST = HELD // 2 * PLACE
-"""Characters of one that is held, which may take half of the places: the longest, those of agents, go on for hundreds of
-turns, and to write one of 1,000 messages anew takes thirty times as long as to go on with it."""
+"""Characters of one that is held, which may take half of the places: the longest, those of agents, go on for hundreds
+of turns, and to write one of 1,000 messages anew takes thirty times as long as to go on with it."""
 
 _Held: TypeAlias = tuple[Grown[Message] | None, int]
 """A conversation, and how many places it takes."""
@@ -74,12 +74,19 @@ def _size_of(messages: Sequence[Message], start: int, known: int | None) -> int:
 def _size(message: Message) -> int:
     size = SHORT
     for part in message.parts:
-        if isinstance(part, Text | Reasoning):
+        if isinstance(part, Reasoning):
             size += len(part.text)
         elif isinstance(part, ToolCall):
             size += SHORT + len(part.raw or "")
         elif isinstance(part, ToolResult):
-            size += sum([len(one.text) if isinstance(one, Text) else LONGEST for one in part.content])
+            size += sum(map(_size_of_content, part.content))
         else:
-            size += LONGEST
+            size += _size_of_content(part)
     return size
+
+
+def _size_of_content(part: Part) -> int:
+    """Its characters; media are held once more, as a wire writes them."""
+    if isinstance(part, Text):
+        return len(part.text)
+    return SHORT + 2 * len(part.data or part.url or "") if isinstance(part, Media) else LONGEST
