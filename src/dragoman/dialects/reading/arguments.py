@@ -99,8 +99,8 @@ def _no_constant(word: str) -> Any:
 
 
 MOST_OTHERS, MOST_MEMBERS = 256, 4096
-"""So many arguments that its tool does not declare are read of one call: each has marks of its own to look for.  So many
-of an object, where it has none."""
+"""So many arguments that its tool does not declare are read of one call: each has marks of its own to look for.  And so
+many of an object, where it has none."""
 
 
 def refuse_many(draft: Draft, given: Collection[str], most: int) -> None:
