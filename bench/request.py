@@ -92,7 +92,13 @@ def gateway(url: str, upstreams: Any = None, *, text: bool) -> Callable[..., Any
 def app(*, text: bool) -> Callable[..., Any]:
     """The gateway, over an upstream in memory."""
     answer = Answer((ANSWER,), headers={"content-type": "application/json", "content-length": str(len(ANSWER))})
-    return gateway("http://u", ScriptedPeer(lambda _: answer), text=text)
+
+    def answered(_: object) -> Answer:
+        peer.sent.clear()  # no upstream holds all that it was ever sent: new memory for each request costs more than it
+        return answer
+
+    peer = ScriptedPeer(answered)
+    return gateway("http://u", peer, text=text)
 
 
 JSON = {"content-type": "application/json"}

@@ -24,46 +24,41 @@ def to_json(value: Any) -> str:
     ASCII because clients that split lines by Unicode rules break at a raw U+2028, U+2029 or U+0085.  Raises
     `UsageError` for what JSON cannot say (NaN, infinity, foreign objects, endless nesting).
     """
-    written = _quickly(value, value)
-    return _surely(value) if written is None else written.decode()
+    return to_bytes(value).decode()
 
 
-def to_bytes(value: Any, numbers: Any = ...) -> bytes:
-    """`to_json` as bytes.  `numbers` is given where all numbers of `value` stand in it: no others are looked for."""
-    written = _quickly(value, value if numbers is ... else numbers)
-    return _surely(value).encode() if written is None else written
+def to_bytes(value: Any, numbers: Any = ..., make: Callable[[Any], Any] | None = None) -> bytes:
+    """`to_json` as bytes.  `numbers` is given where all numbers of `value` stand in it: no others are looked for.
 
-
-def to_bytes_by(make: Callable[[Any], Any], value: Any, numbers: Any) -> bytes:
-    """The same of a value that holds more than JSON has: `make` gives what stands for it, asked where that is written.
-
-    What need not be made before it is written, and kept until all is, costs half.  `make` hands on what it does not
-    know to `as_dict`.
+    `make` is given where `value` holds more than JSON has: it gives what stands for that, asked where that is written
+    (what need not be made before, and kept until all is, costs half), and hands on what it does not know to `as_dict`.
     """
-    written = _quickly(value, numbers, make)
-    return _surely(value, _encoding(make)).encode() if written is None else written
-
-
-def _quickly(value: Any, numbers: Any, make: Callable[[Any], Any] | None = None) -> bytes | None:
-    """`to_json` by the fast engine; None where that writes it in other words, or not at all."""
+    if numbers is ...:
+        numbers = value
     try:
         dump, options = _engine()
         written: bytes = dump(value, make or as_dict, options)
         if not written.isascii():
-            text = written.decode()
-            if (len(written) - len(text)) * SPARSE > len(written):
-                return None
-            written = text.encode("ascii", ESCAPED)
-        if b"\x7f" in written:
-            written = written.replace(b"\x7f", b"\\u007f")  # which orjson writes as it is, and `quoted` escapes
-        # orjson writes NaN as null, where the standard library raises
-        if numbers is not value:  # of a long text, looking through it takes longer than writing it
-            suspect = numbers and b"null" in dump(numbers, as_dict, options)
-        else:
-            suspect = b"null" in written
-        return None if suspect and not _is_finite(numbers) else written
+            written = _escaped_where_sparse(written)
+        if written:
+            if b"\x7f" in written:
+                written = written.replace(b"\x7f", b"\\u007f")  # which orjson writes as it is, and `quoted` escapes
+            # orjson writes NaN as null, where the standard library raises
+            if numbers is not value:  # of a long text, looking through it takes longer than writing it
+                suspect = numbers and b"null" in dump(numbers, as_dict, options)
+            else:
+                suspect = b"null" in written
+            if not suspect or _is_finite(numbers):
+                return written
     except (TypeError, RecursionError):
-        return None  # long integers, half characters, keys that are no text: the standard library knows what to do
+        pass  # long integers, half characters, keys that are no text: the standard library knows what to do
+    return _surely(value, make)
+
+
+def _escaped_where_sparse(written: bytes) -> bytes:
+    """JSON with what is not ASCII escaped; nothing where there is much of that."""
+    text = written.decode()
+    return b"" if (len(written) - len(text)) * SPARSE > len(written) else text.encode("ascii", ESCAPED)
 
 
 SPARSE = 512
@@ -82,10 +77,11 @@ def _escaped(error: UnicodeError) -> tuple[str, int]:
 register_error(ESCAPED, _escaped)
 
 
-def _surely(value: Any, encode: Callable[[Any], str] | None = None) -> str:
-    """`to_json` by the standard library."""
+def _surely(value: Any, make: Callable[[Any], Any] | None) -> bytes:
+    """`to_bytes` by the standard library."""
+    encode = _encode if make is None else _encoding(make)
     try:
-        return (encode or _encode)(value)
+        return encode(value).encode()
     except (TypeError, ValueError, RecursionError) as error:
         raise UsageError(f"not JSON: {error}; give numbers that are finite and plain values") from error
 

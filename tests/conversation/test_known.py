@@ -10,12 +10,12 @@ import pytest
 from bench.counts import counting
 from dragoman.codecs import CODECS
 from dragoman.conversation.grown import Grown, grown
-from dragoman.conversation.known import DEEPEST, FEWEST, LONGEST, known_again
+from dragoman.conversation.known import FEWEST, HELD, LONGEST, PLACE, known_again
 from dragoman.effects import Open
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE
 from dragoman.turn.machine import turn
-from dragoman.types import Media, Message, Request, Text, Tool, ToolCall, ToolResult
+from dragoman.types import Media, Message, Opaque, Request, Text, Tool, ToolCall, ToolResult
 
 APIS = ("openai_chat", "openai_responses", "anthropic_messages", "ollama_chat", "gemini")
 TOOLS = (
@@ -86,7 +86,7 @@ def test_another_turn_behind_the_same_beginning_is_found_too() -> None:
 def test_however_many_turns_stand_behind_the_same_beginning_it_is_known() -> None:
     first = said(3)
     known = known_again(first)
-    for n in range(3 * DEEPEST):
+    for n in range(200):
         found = known_again((*first, Message("user", f"Number {n}.")))
         assert isinstance(found, Grown)
         assert found.base is known
@@ -112,15 +112,65 @@ def test_a_beginning_that_was_changed_is_another_conversation() -> None:
     assert found == changed
 
 
+def test_a_conversation_of_hundreds_of_turns_is_known_in_each_and_holds_the_last_two_beginnings() -> None:
+    messages = said(2)
+    known = known_again(messages)
+    for n in range(300):
+        messages = (*messages, Message("assistant", "Done."), Message("user", f"And {n}?"))
+        found = known_again(messages)
+        assert isinstance(found, Grown)
+        assert found.base is known
+        known = found
+    assert found.base.base is not None
+    assert found.base.base.base is None
+
+
+def test_a_conversation_with_an_image_is_known_in_its_next_turn() -> None:
+    seen = ToolResult(call_id="c9", name="look", content=[Text("Here:"), Media(mime="image/png", data="aGk=")])
+    call = ToolCall(id="c9", name="look", arguments={"at": "sky"})
+    first = (*said(2), Message("user", [Media(mime="image/png", data="aGk=")]), Message("assistant", [call]))
+    known = known_again(first)
+    found = known_again((*first, Message("tool", [seen])))
+    assert isinstance(found, Grown)
+    assert found.base is known
+
+
+def test_a_long_conversation_takes_the_place_of_several() -> None:
+    def long(size: int) -> tuple[Message, ...]:
+        return (*said(2), Message("user", "x" * size))
+
+    def is_known(messages: tuple[Message, ...]) -> bool:
+        return getattr(known_again((*messages, Message("assistant", "Done."))), "base", None) is not None
+
+    short = [long(1) for _ in range(HELD)]
+    for one in short:
+        known_again(one)
+    known_again(long(LONGEST // 2 - 1000))  # half of half of the places
+    assert [is_known(one) for one in reversed(short)] == [True] * (HELD - HELD // 4) + [False] * (HELD // 4)
+
+
+def test_a_conversation_that_grows_out_of_its_place_is_still_known() -> None:
+    messages = said(2)
+    known = known_again(messages)
+    for n in range(HELD // 2 * 2 - 1):
+        messages = (*messages, Message("user", str(n) * (PLACE // 2 - 1000)))
+        found = known_again(messages)
+        assert isinstance(found, Grown)
+        assert found.base is known
+        known = found
+    assert known_again((*messages, Message("user", "x" * PLACE))).__class__ is tuple
+
+
 @pytest.mark.parametrize(
     "messages",
     [
         said(1)[: FEWEST - 1],
         (*said(2), Message("user", "x" * LONGEST)),
-        (*said(2), Message("user", [Media(mime="image/png", data="aGk=")])),
+        (*said(2), Message("user", [Media(mime="image/png", data="aGk=" * (LONGEST // 8))])),
+        (*said(2), Message("user", [Opaque(api="openai_chat", block={"type": "odd"})])),
     ],
 )
-def test_what_is_short_long_or_more_than_text_is_not_held(messages: tuple[Message, ...]) -> None:
+def test_what_is_short_long_or_of_a_wire_is_not_held(messages: tuple[Message, ...]) -> None:
     assert known_again(messages) is messages
 
 

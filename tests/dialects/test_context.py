@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dragoman.dialects.judge.boxes import Quote, closes
+from dragoman.dialects.judge.boxes import Quote, Standing, closes
 from dragoman.dialects.judge.quotation import PENDING, Context
 
 PLACES: list[tuple[str, Quote | None]] = [
@@ -160,6 +160,51 @@ CLOSED: list[tuple[str, str, bool | None]] = [
     ("cat <<EOF\n", "a\nEOF", None),
     ("cat <<EOF\n", "a\nEOFS", None),
 ]
+
+
+LISTED = (
+    "- an item\n", "1. one\n", "1. \t\r\n", "ab\n", "## A head\n", "    code\n", "\tr\n", "\n", "\n\n", "x" * 200 + "\n", "a | b\n",
+    "--|--\n", ".. note::\r\n", "\xa0{code}\n", "-gone\n", "> quoted\n", "```\n", "````\n", "```<code>\n", "<pre>\n", "</pre>\n",
+)  # fmt: skip
+
+
+def told(pieces: list[str], *, asked: bool = False, forgets: bool = False) -> tuple[Standing, bool, bool, bool]:
+    context = Context()
+    for piece in pieces:
+        context.add(piece)
+        if asked:
+            context.standing()
+        if forgets:
+            context.forget()
+    return context.standing(), context.turned(), context.any, context.line_blank
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_how_a_place_stands_does_not_depend_on_what_was_asked_before(seed: int) -> None:
+    rng = random.Random(seed)
+    for _ in range(300):
+        lines = [*rng.choices(LISTED, k=rng.randint(2, 12)), rng.choice(("", "    ", "\t", "x", "    x", "+x")) or "y"]
+        assert told(lines, asked=True) == told(lines), lines
+
+
+@pytest.mark.parametrize("pieces", [
+    ["- an item\nab\n", f"{'x' * 200}\n## A head\n\n\n\tr"],
+    [f"{'x' * 200}\n1. \t\r\n", "\n\t"],
+    ["words\n", ".. note::\r\n" * 20, "\n "],
+    ["\xa0{code}\nlong\n\n", f"{'x < y ' * 40}\n\nx "],
+    ['{"\\\n', "\n"],
+])  # fmt: skip
+def test_a_place_stands_alike_whether_or_not_one_before_it_was_asked_of(pieces: list[str]) -> None:
+    assert told(pieces, asked=True) == told(pieces)
+
+
+@pytest.mark.parametrize("text", [
+    "```\n```<example>\n", "~~~\n~~~\x0b\n", "~~~\n~~~ &quot;\n", '\x0c["', "\\verb|a|\\verb|b|", "\x0b",
+])  # fmt: skip
+def test_forgetting_a_text_changes_nothing(text: str) -> None:
+    assert told([text], forgets=True) == told([text])
+    for cut in range(1, len(text)):
+        assert told([text[:cut], text[cut:]], forgets=True) == told([text])
 
 
 @pytest.mark.parametrize(("before", "after", "closed"), CLOSED)

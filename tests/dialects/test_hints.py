@@ -204,10 +204,28 @@ def piecewise(text: str) -> list[Event]:
     return [event for sign in text for event in parser.feed(sign)] + parser.close()
 
 
-@pytest.mark.parametrize("name", [name for name in vars(hint_words) if name.isupper()])
+def patterns_of(name: str) -> list[re.Pattern[str]]:
+    words = getattr(hint_words, name)
+    if not isinstance(words, hint_words.Terms):
+        return [words]
+    return [pattern for pattern in (words._anywhere, words._beyond) if pattern is not None]
+
+
+NAMES = [name for name in vars(hint_words) if name.isupper()]
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_the_words_are_written_in_small_letters(name: str) -> None:
-    words = re.sub(r"\\.", "", getattr(hint_words, name).pattern)
-    assert words == hint_words.small(words)
+    for pattern in patterns_of(name):
+        words = re.sub(r"\\.", "", pattern.pattern)
+        assert words == hint_words.small(words)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_is_spelt_beyond_ascii_stands_in_no_line_of_it(name: str) -> None:
+    words = getattr(hint_words, name)
+    if isinstance(words, hint_words.Terms) and words._beyond is not None:
+        assert all(set(part) - set(map(chr, range(128))) for part in words._beyond.pattern.split("|"))
 
 
 @pytest.mark.parametrize("line", ["DO NOT RUN THIS:", "Bunu ÇALIŞTIRMA:", "Hayır, DEĞİL:", "Я НЕ МОГУ:", "ÄLÄ tee:"])
@@ -216,7 +234,7 @@ def test_letters_of_any_case_say_the_same(line: str) -> None:
 
 
 def test_hints_cost_no_more_than_the_text_they_look_at() -> None:
-    patterns = [value for name, value in vars(hint_words).items() if name.isupper()]
+    patterns = [pattern for name in NAMES for pattern in patterns_of(name)]
     for sign in ("a", "no ", "nehme ", "ne ", "如果", "我", "ignore ", "in the "):
         for text in (sign * 100, sign * 1000):
             begun = time.process_time()

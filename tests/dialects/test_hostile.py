@@ -302,7 +302,7 @@ def test_a_call_behind_damaged_values_that_are_read_again_and_again_is_found() -
 
 def test_marks_of_three_quotes_count_among_them() -> None:
     head = '<tool_call>{"name": "ping", "arguments": {"host": ['
-    few, many = (parse(head + '"""a""", ' * times + '"b"]}}</tool_call>', tools=[TOOL]) for times in (5_000, 20_000))
+    few, many = (parse(head + '"""a""", ' * times + '"b"]}}</tool_call>', tools=[TOOL]) for times in (1_500, 20_000))
     assert not any("quotes" in issue.message for issue in few.issues)
     assert any("quotes stand inside strings" in issue.message for issue in many.issues)
 

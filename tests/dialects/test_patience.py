@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from dragoman.dialects.engine.budget import MARKS, TRIED
+from dragoman.dialects.engine.budget import MARKS, OPENERS, TRIED
 from dragoman.dialects.engine.crowd import SIGNS
 from dragoman.dialects.engine.parse import parse
 from dragoman.dialects.engine.parsed import Parsed, fold
@@ -57,6 +57,22 @@ def test_an_object_that_names_a_tool_is_read_behind_many_that_could_not_be(order
     assert parsed == fed(text)
 
 
+@pytest.mark.parametrize("marks", range(OPENERS - 3, OPENERS + 1))
+def test_a_call_that_ends_the_message_and_what_is_looked_at_is_told_as_in_pieces(marks: int) -> None:
+    text = "call: x\n" * marks + "\n<think>x\n" + CALL.replace("ping", "pong")
+    assert parse(text, tools=TOOLS) == fed(text)
+
+
+def test_of_marks_that_need_not_be_looked_at_none_is_counted() -> None:
+    text = "Words\n```\n[x\n<function=x> y\n" * 3
+    whole, pieces = Parser(tools=TOOLS), Parser(tools=TOOLS)
+    whole.whole(text)
+    for sign in text:
+        pieces.feed(sign)
+    pieces.close()
+    assert whole.looked == pieces.looked
+
+
 def test_calls_that_cannot_be_read_wear_it_out_sooner() -> None:
     broken = '<tool_call>\n{"name": "ping", "arguments": {"host" "a"}}\n</tool_call>\n'
     parsed = parse(broken * 400 + CALL, tools=TOOLS)
@@ -101,18 +117,49 @@ def test_a_list_of_more_calls_than_anybody_makes_is_told_of(head: str, one: str,
 
 
 @pytest.mark.parametrize(
-    ("head", "one", "tail"),
+    ("head", "one", "tail", "most"),
     [
-        ("<tool_call>\n<function=ping>\n", "<parameter=k{0}>\n{0}\n</parameter>\n", "</function>\n</tool_call>"),
-        ("<ping>\n", "<k{0}>a</k{0}>\n", "</ping>"),
+        ("<tool_call>\n<function=ping>\n", "<parameter=k{0}>\n{0}\n</parameter>\n", "</function>\n</tool_call>", 256),
+        ("<ping>\n", "<k{0}>a</k{0}>\n", "</ping>", 256),
+        ('<tool_call>{"name": "ping", "arguments": {', '"k{0}": {0}, ', '"host": "a"}}</tool_call>', 4096),
     ],
 )
-def test_a_call_with_more_arguments_than_any_tool_takes_is_refused(head: str, one: str, tail: str) -> None:
-    text = head + "".join(map(one.format, range(300))) + tail
+def test_a_call_with_more_arguments_than_any_tool_takes_is_refused(head: str, one: str, tail: str, most: int) -> None:
+    text = head + "".join(map(one.format, range(most + 44))) + tail
     parsed = parse(text, tools=TOOLS)
     assert not parsed.calls
-    assert any("more than 256 arguments" in issue.message for issue in parsed.issues)
+    assert any(f"more than {most} arguments" in issue.message for issue in parsed.issues)
     assert parsed == fed(text)
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        "```\n<tool_call>ping\n<arg_key>x\n```\n\nwords\n\n",
+        "```\nping(host='a\n```\n\nwords\n\n",
+        "```\n<function=ping>\n<parameter=host>a\n```\n\nwords\n\n",
+        "\\begin{verbatim}\n<tool_call>ping\n<arg_key>host</arg_key>\n<arg_value>3</arg\\_value>\n</tool_call>\n"
+        "\\end{verbatim}\n",
+    ],
+)
+def test_calls_that_are_read_to_the_end_in_vain_are_soon_no_more_looked_for(broken: str) -> None:
+    text = broken * (200_000 // len(broken)) + CALL
+    parsed = parse(text, tools=TOOLS)
+    assert parsed.issues[-1].kind is IssueKind.NOISE
+    assert parsed.issues[-1].span is not None
+    assert parsed.issues[-1].span[0] < 2_000
+    assert [call.name for call in parsed.doubtful] == ["ping"]
+    assert parsed == fed(text)
+    assert [call.name for call in parse(broken * 8 + "\nNow:\n" + CALL, tools=TOOLS).calls] == ["ping"]
+
+
+def test_calls_with_words_between_them_are_read_half_as_far() -> None:
+    calls = [f"Step {n}.\n" + CALL.replace('"a"', f'"a{n}"') for n in range(700)]
+    parsed = parse("\n".join(calls[:490]), tools=TOOLS)
+    assert len(parsed.calls) == 490
+    many = parse("\n".join(calls), tools=TOOLS)
+    assert 500 <= len(many.calls) < 520
+    assert many == fed("\n".join(calls))
 
 
 def test_reasoning_ends_however_many_marks_stand_in_it() -> None:

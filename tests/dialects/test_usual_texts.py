@@ -205,6 +205,21 @@ def test_lines_of_marks_in_vain_that_were_passed_count_for_the_parser_too(line: 
     assert parse(text, tools=TOOLS) == by_parser(text)
 
 
+@pytest.mark.parametrize("line", ["call: x\n", "Tool: a\n"])
+@pytest.mark.parametrize("end", [CALL, CALL.replace("},", "},,"), f"<tool_call>x\n{'[x' * 9}\n{CALL}"])
+def test_marks_in_fences_of_code_that_were_passed_count_as_in_pieces(line: str, end: str) -> None:
+    text = "Hello.\n" + ("```python\nx = 1\n" + line * 120 + "```\n\nwords\n\n") * 100 + end
+    parser, events = Parser(tools=TOOLS), []
+    for at in range(0, len(text), 500):
+        events += parser.feed(text[at : at + 500])
+    assert parse(text, tools=TOOLS) == fold([*events, *parser.close()], text)
+
+
+def test_marks_that_were_passed_count_beside_those_behind_a_call_that_wants_a_word() -> None:
+    text = "```python\nx = 1\ncall: x\n```\n" * 30 + CALL.replace('"a"', '"a",') + "\n" + "call: x\n" * 585 + CALL
+    assert parse(text, tools=TOOLS) == by_parser(text)
+
+
 def test_a_call_that_was_cut_by_a_limit_is_left_to_the_parser() -> None:
     assert parse(CALL, tools=TOOLS, finish_reason="length") == by_parser(CALL, finish_reason="length")
 

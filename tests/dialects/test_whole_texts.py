@@ -105,6 +105,13 @@ def test_plain_fences_tell_the_same_in_pieces(head: str, fence: str) -> None:
     assert parse(text, tools=TOOLS) == fed(text)
 
 
+def test_a_fence_that_holds_a_mark_which_may_stand_within_lines_is_read_as_in_pieces() -> None:
+    text = "Some words.\n" * 60 + '```rust\nassistantcommentary to=functions.ping json{"host": "a"}\n```\n'
+    parser = Parser()
+    events = [event for sign in text for event in parser.feed(sign)] + parser.close()
+    assert parse(text) == fold(events, text)
+
+
 @pytest.mark.parametrize("depth", [1, 3, 16, 17, 3000])
 def test_endless_printing_raises_nothing(depth: int) -> None:
     text = "print(" * depth + 'ping(host="a")' + ")" * depth

@@ -29,7 +29,7 @@ from dragoman.events import (
     assemble,
     replay,
 )
-from dragoman.jsontext import as_dict, dumps, to_bytes, to_bytes_by, to_json
+from dragoman.jsontext import as_dict, dumps, to_bytes, to_json
 from dragoman.types import (
     Edit,
     Issue,
@@ -316,14 +316,14 @@ VALUES: st.SearchStrategy[Any] = st.recursive(
 
 @given(VALUES | st.just("half \ud800"))
 def test_what_is_made_where_it_is_written_is_written_as_what_was_made_before(value: Any) -> None:
-    written = to_bytes_by(made_of, (Standing(value), [Standing(value)]), [value])
+    written = to_bytes((Standing(value), [Standing(value)]), [value], made_of)
     assert written == to_bytes([{"of": value}, [{"of": value}]])
 
 
 @pytest.mark.parametrize("value", [float("nan"), [float("inf")], object(), {1}])
 def test_what_is_made_where_it_is_written_must_be_json_too(value: Any) -> None:
     with pytest.raises(UsageError, match="not JSON"):
-        to_bytes_by(made_of, [Standing(value)], [value])
+        to_bytes([Standing(value)], [value], made_of)
 
 
 @pytest.mark.parametrize("parts", [

@@ -5,7 +5,8 @@ stage once made of it is found there; only what is new is looked at.  Knows sequ
 messages, wires or bytes.
 Contract: a `Grown` never changes, and neither do its items nor what is made of it.  A function `by_growth` gives the
 same with and without: it is asked for what follows `items[:start]`, and given what it made of those.  What was made of
-a beginning is held by it, and goes with it.  Threads may share all; what two of them make at once is equal.
+a beginning is held by it, and goes with it; of the beginnings of a `Grown` the last two are held.  Threads may share
+all; what two of them make at once is equal.
 """
 
 from __future__ import annotations
@@ -40,6 +41,9 @@ def grown(base: Sequence[T] | None, more: Iterable[T], both: tuple[T, ...] | Non
     whole: Grown[T] = Grown(both)
     whole.base = base if type(base) is Grown else None
     whole.made = {}
+    before = whole.base.base if whole.base is not None else None
+    if before is not None:
+        before.base = None  # what was made of it stands on its own, however many there were
     return whole
 
 
@@ -57,32 +61,30 @@ def by_growth(
     identity.  What it makes never holds `items` themselves (`changed`): they would hold each other for ever.
     """
 
-    def remembered(whole: Grown[T], constants: tuple[Any, ...], key: Hashable) -> S:
-        found = whole.made.get(key)
-        if found is None:
-            base = whole.base
-            if base is None:
-                told = make(whole, 0, None, *constants)  # type: ignore[call-arg]
-            else:
-                before = base.made.get(key)
-                known = remembered(base, constants, key) if before is None else before[0]
-                told = make(whole, len(base), known, *constants)  # type: ignore[call-arg]
-            if len(whole.made) >= MOST_MADE:
-                whole.made.clear()
-            found = whole.made[key] = told, constants  # whose identities stay their own
-        made: S = found[0]
-        return made
-
     @wraps(make)
     def of(items: Sequence[T], *constants: Any) -> S:
         if type(items) is not Grown:
             return make(items, 0, None, *constants)  # type: ignore[call-arg]
-        if not constants:
-            return remembered(items, constants, make)
+        key: Hashable = make
         if len(constants) == 1:
             one = constants[0]
-            return remembered(items, constants, (make, one if type(one) in WORDS else id(one)))
-        return remembered(items, constants, (make, *[one if type(one) in WORDS else id(one) for one in constants]))
+            key = make, one if type(one) in WORDS else id(one)
+        elif constants:
+            key = make, *[one if type(one) in WORDS else id(one) for one in constants]
+        made, base = items.made, items.base
+        found = made.get(key)
+        if found is None:
+            if base is None:
+                told = make(items, 0, None, *constants)  # type: ignore[call-arg]
+            else:
+                before = base.made.get(key)
+                known = of(base, *constants) if before is None else before[0]
+                told = make(items, len(base), known, *constants)  # type: ignore[call-arg]
+            if len(made) >= MOST_MADE:
+                made.clear()
+            found = made[key] = told, constants  # whose identities stay their own
+        result: S = found[0]
+        return result
 
     return cast("Callable[Concatenate[Sequence[T], P], S]", of)
 

@@ -33,7 +33,7 @@ LINE_ESCAPES = frozenset("nrtu")
 PATH = late(r"\\(?![bfnrtu])[A-Za-z][A-Za-z]")
 """A backslash before a word."""
 TWO_ESCAPES = "some escapes in a string are none, so that the others have two readings"
-MOST_ODD_QUOTES, TRIPLE = 100_000, 10
+MOST_ODD_QUOTES, TRIPLE = 30_000, 10
 """So many may in all of a text, where what follows decides on each, however often it is read; marks of three, which
 JSON has not, count as so many."""
 LONGEST_KEY = 1000

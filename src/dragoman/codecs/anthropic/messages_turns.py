@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from ...conversation.grown import Grown, by_growth
 from ...conversation.plain import as_plain
-from ...jsontext import to_bytes, to_bytes_by
+from ...jsontext import to_bytes
 from ...records import dataclass
 from ...types import NOTHING, JsonObject, Message
 from ..shared.media import joined
@@ -141,7 +141,7 @@ def _json(
         wires, starts = wires[past:], starts[past:]
     for wire, begin in zip(wires, starts, strict=True):
         blocks = PlainBlocks()
-        tail.append((begin, to_bytes_by(blocks.form, wire, blocks.numbers) if are_plain else to_bytes(wire)))
+        tail.append((begin, to_bytes(wire, blocks.numbers, blocks.form) if are_plain else to_bytes(wire)))
     if len(tail) > 2 * MOVING:
         json = behind_pieces(json, b",".join([one for _, one in tail[:-MOVING]]))
         tail = tail[-MOVING:]

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from ...conversation.grown import Grown, by_growth
 from ...conversation.plain import as_plain
-from ...jsontext import to_bytes, to_bytes_by
+from ...jsontext import to_bytes
 from ...types import Message, Text, ToolCall
 
 Piece: TypeAlias = bytes | memoryview
@@ -171,7 +171,7 @@ def joined_json(before: Pieces, more: Sequence[Any], by: Forms | None = None, nu
     of it stand, where it is given."""
     if not more:
         return before
-    written = to_bytes(more, numbers) if by is None else to_bytes_by(by.form, more, by.numbers)
+    written = to_bytes(more, numbers) if by is None else to_bytes(more, by.numbers, by.form)
     return behind_pieces(before, written[1:-1] if len(written) < SHORT else memoryview(written)[1:-1])
 
 

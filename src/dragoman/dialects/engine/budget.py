@@ -12,7 +12,7 @@ from __future__ import annotations
 
 MARKS = 5000
 """So many signs that any code holds are looked at in any message,"""
-EVERY = 64
+EVERY = 512
 """and one more for so many characters: from `TRIED` on only those near a declared tool's name are."""
 TRIED = 500
 """Behind so many signs, each of no use, those that prove little are looked at where a declared tool is named."""
@@ -24,28 +24,38 @@ CALLS = 1000
 """and so many calls that are read to their end (an API takes 128 at once),"""
 EVERY_OPENER = 8000
 """and one more of either for so many characters."""
-INSIDE = 16
+INSIDE = 4
 """One of so many marks inside one quotation counts, and the first;"""
 BROKEN = 6
 """a call that could not be read counts as so many of these more,"""
 REFUSED = 1
 """one that was read and will not run as so many,"""
-READ = 4
-"""and text that was read as a call and was none, as so many of the others;"""
+READ, AGAIN = 4, 16
+"""text that was read as a call and was none, as so many of the others, and as so many behind much that was read so;"""
+ANEW, EVERY_ANEW = 500_000, 8
+"""So many characters that were read in vain are read so again for what begins amid them, and one more for so many."""
 ROWS = 8
 """and one that is text, and quoted by nothing, as one more for so many rows that begin with it."""
 
 
 class Patience:
-    """What has been spent on one message: `marks` for signs that any code holds, `openers` for others, `calls`."""
+    """What has been spent on one message: `marks` for signs that any code holds, `openers` for others, `calls`.
 
-    __slots__ = ("_inside", "_quotation", "calls", "marks", "openers")
+    `is_read_out` says that too many characters were read in vain more than once.
+    """
+
+    __slots__ = (
+        "_anew", "_begun", "_far", "_inside", "_quotation", "_reached", "calls", "is_read_out", "marks", "openers",
+    )  # fmt: skip
     marks: int
     openers: int
     calls: int
 
     def __init__(self) -> None:
-        self.marks = self.openers = self.calls = 0
+        self.marks = self.openers = self.calls = self._anew = 0
+        self.is_read_out = False
+        self._begun = -1
+        self._reached = self._far = 0
         self._quotation = -1
         self._inside = 0
 
@@ -66,22 +76,31 @@ class Patience:
         """A candidate could not be read."""
         self.openers += BROKEN
 
-    def called(self, calls: int, refused: int) -> None:
-        """So many calls were read, of which so many will not run.
+    def called(self, calls: int, refused: int, dear: int) -> None:
+        """So many calls were read, of which so many will not run, and so many took twice the time of others.
 
         A mark of calls that all will run costs nothing, or a message of many calls would lose some.
         """
-        self.calls += calls
+        self.calls += calls + dear
         if refused:
             self.openers += REFUSED * refused
         elif calls:
             self.openers -= 1
 
-    def read(self) -> None:
-        """A candidate was read some way, and is none."""
-        self.marks += READ
+    def read(self, *, much: bool = False) -> None:
+        """A candidate was read some way, and is none; behind `much` that was read so it names a tool."""
+        self.marks += AGAIN if much else READ
+
+    def vain(self, at: int, to: int) -> None:
+        """A row read from here so far, in vain; more of them begin here than one, and are not held against another."""
+        if at != self._begun:
+            self._begun, self._reached = at, self._far
+        self._anew += max(0, min(to, self._reached) - at)
+        self._far = max(self._far, to)
+        self.is_read_out = self.is_read_out or self._anew > ANEW + at // EVERY_ANEW
 
     def is_over(self, at: int) -> bool:
         """Is the text behind this place not looked at any more?"""
         more = at // EVERY_OPENER
-        return self.marks > MARKS + at // EVERY or self.openers > OPENERS + more or self.calls > CALLS + more
+        looked = self.marks > MARKS + at // EVERY or self.openers > OPENERS + more or self.calls > CALLS + more
+        return looked or self.is_read_out

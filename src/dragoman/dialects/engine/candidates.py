@@ -43,7 +43,7 @@ OPENED, EVERY_OPENED = 200, 256
 """Behind so many strong openers of no call, and one more for so many characters, no quoted call is looked for."""
 MAX_QUOTED = 64 * 1024
 """One that is quoted is read so far."""
-MAX_NOTED = 1000
+MAX_NOTED = 250
 """So many calls that are quoted are told of; they stand in the text, whether or not anybody says so."""
 MAX_TRIED = 30_000
 """So many are read by rows that prove little, for nothing, before an object is tried only where it names a tool."""
@@ -129,10 +129,12 @@ class Trial(Damage):
             found = yield from self._try(row, at, standing, tried)
             if found is not None:
                 return found
+            if self._patience.is_read_out:
+                return False
         self._weak_from = max(self._weak_from, tried.reached)
         self._vain += max(0, tried.reached - at)
         if tried.began:
-            self._patience.read()
+            self._patience.read(much=self._is_spent)
         if tried.failure is None or standing.quote is not None or self._are_others(rows):  # by now enough text has come
             return False
         return (yield from self._unread(*tried.failure, at))
@@ -183,6 +185,7 @@ class Trial(Damage):
     def _failed(self, attempt: Attempt, why: Exception, at: int, standing: Standing, tried: Tried) -> Need[bool | None]:
         """A row could not read what stands here: it broke, or was not meant."""
         src, row = self.src, attempt.row
+        self.in_vain(at, why)
         if self.thinks_until is not None and self._swallows(at, src.held()):
             src.rewind()
             return False
@@ -397,9 +400,7 @@ class Trial(Damage):
         try:
             yield from attempt.run()
         except Mismatch:
-            size = src.at - at
-            if size > FREE and len("".join(src.behind(size).split())) > FREE:
-                self._in_vain += min(size, MAX_QUOTED)
+            self._in_vain += min(src.at - at, MAX_QUOTED) if self._is_long(at) else 0
             return False
         except (Broken, Cut):
             self._in_vain += min(src.at - at, MAX_QUOTED)
@@ -408,6 +409,16 @@ class Trial(Damage):
             src.limit = NO_LIMIT
         self._in_vain += 0 if src.at <= limit else MAX_QUOTED
         return src.at <= limit
+
+    def in_vain(self, at: int, why: Exception) -> None:
+        """What stands at this place was read from there, and is no call."""
+        if not isinstance(why, Mismatch) or self._is_long(at):
+            self._patience.vain(at, self.src.at)
+
+    def _is_long(self, at: int) -> bool:
+        """Was more read from there than where a row may not be tried?"""
+        size = self.src.at - at
+        return size > FREE and len("".join(self.src.behind(size).split())) > FREE
 
     # ── outcomes ─────────────────────────────────────────────────────────────
 
@@ -426,10 +437,13 @@ class Trial(Damage):
         pending = self._pending(items, row, raw, raws, attempt.hints)
         for draft in left:
             self.judge.settle(draft)
-        refused = 0
+        refused = dear = 0  # words before it are read for hints, and what is mended by readers that take twice as long
+        if (teller.queue or teller.context.any) and not teller.behind_call:
+            dear = 1
         for draft in read:
             refused += draft.refusal is not None
-        self._patience.called(len(read), refused)
+            dear += bool(draft.edits)
+        self._patience.called(len(read), refused, dear)
         self._opened -= row.strong
         if standing.awaited:
             pending.standing, pending.awaits = standing, Awaits.CLOSER

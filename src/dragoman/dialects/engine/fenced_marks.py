@@ -22,17 +22,17 @@ RUN = late(r"(?:`++|~++)[ \t\r]*+")
 
 
 class FencedMarks:
-    """Counts the marks of one message; `table` listens for the end of a fence and nothing else."""
+    """Counts the marks of one message, of which so many were `looked` at; `table` listens for a fence's end alone."""
 
     def __init__(self, table: Table) -> None:
         self.table = fenced_table(table)
         self._told = 0, -1
-        self._marks = self._first = 0
+        self._marks = self.looked = 0
 
     def is_early(self) -> bool:
         """A mark was text: is it one of the first, so that no fence is full, and nobody need ask where it stands?"""
-        self._first += 1
-        return self._first <= EARLY
+        self.looked += 1
+        return self.looked <= EARLY
 
     def is_full(self, fence: int, told: int) -> bool:
         """A mark was text: in this quotation (0: in none), up to where a call quoted there was `told` of."""

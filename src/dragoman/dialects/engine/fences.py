@@ -88,6 +88,7 @@ class Fences:
                 self._patience.read()
             if self._broke is not None:
                 name, why = self._broke
+                self._patience.broke()
                 teller.emit(IssueReported(unreadable(slip_of(why), str(why), "", name, at)))
         return found
 
@@ -168,9 +169,12 @@ class Fences:
             except (Mismatch, Broken, Cut) as why:
                 src.unwind(depth)
                 self._vain += src.at - at
+                self._trial.in_vain(at, why)
                 if attempt.drafts and isinstance(why, Broken):
                     self._broke = attempt.drafts[-1].name, why
                 src.rewind()
+                if self._patience.is_read_out:
+                    break
                 continue
             raw = src.held()
             src.release()

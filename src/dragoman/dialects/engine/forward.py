@@ -2,7 +2,8 @@
 
 Knows how lines begin that may mean something, and what may begin a call within one; nothing of what a mark means.
 Contract: between the places that `to` is asked of and tells, reading line by line would have found text and nothing
-else, opened nothing that is still open, and counted nothing.  Many a place is not told that would come to the same.
+else, and opened nothing that is still open; what it would have counted `counted` tells.  Many a place is not told that
+would come to the same.
 """
 
 from __future__ import annotations
@@ -15,8 +16,9 @@ from ...late import late
 from ..judge.declared import Declared
 from ..judge.line_marks import LINE_MARKS, LINE_SIGNS, PARTIES
 from ..reading.named import begins_word, forms_at
+from .budget import ROWS, Patience
 from .lookahead import Unlike, untried
-from .mark_starts import FENCE, LINE_BEGINS, ended, line_that_may_matter
+from .mark_starts import FENCE, LINE_BEGINS, ended, first_signs, line_that_may_matter
 from .markers import Table
 from .search import Anchored, begins_later, word_before
 
@@ -27,8 +29,9 @@ EVERY_SIGN = 100
 """The same of marks of one sign amid lines: the parser looks at a few more of them."""
 MAY_CALL = -1
 """Why a line is not passed: a call may begin there, or the parser would count its mark (`budget.py`)."""
-SHORT = 400
-"""In so little text one pattern finds all sooner than one for each sign, which take six times as long to compile."""
+SHORT, OFTEN = 400, 32
+"""In so little text one pattern finds all, unless so many were searched: one for each sign finds it in half the time,
+and they take three times as long to compile."""
 FIRST = 300
 """So much tells of the first line's beginning: no name is longer."""
 LANGUAGES = 256
@@ -43,6 +46,10 @@ MARKED, MARKED_SIGNS = late(LINE_MARKS), frozenset((*LINE_SIGNS, *(party[0] for 
 """What outlasts its line, and how it begins: another party's turn, blocks that quote."""
 INSTRUCTION = late(r"\[(?=(?i:INST)\])")
 """Another party's turn, wherever on its line."""
+
+
+NOWHERE = -1, 0
+"""No place, and no mark before it."""
 
 
 class Forward:
@@ -60,36 +67,72 @@ class Forward:
         self._code: dict[str, bool] = {}
         self._looks: dict[str, tuple[Unlike | None, ...]] = {}
         self._wide = _wide(table.every())
+        self._asked = 0
+        self._marked = late(_on_lines(table.every() & table.line))
+        self._inline = tuple(mark for mark in table.every() if len(mark) == 1 and mark not in table.line)
+        self._rows = max(1 + len(rows) // ROWS for rows in ((), *(table.rows[m] for m in table.rows if m[0] != "<")))
 
     @cached_property
     def _lead(self) -> tuple[Anchored, ...]:
         """The one search for all marks that count amid a line."""
         return (Anchored(re.compile(ended(self._table.lead.pattern)).search, reach=self._table.longest),)
 
-    def to(self, text: str, start: int, names: Declared) -> int:
+    def to(self, text: str, start: int, names: Declared) -> tuple[int, int]:
         """From the line's beginning `start` on, the beginning of the line before which nothing counts; -1 for none.
 
-        It is not the one at `start`, and no blank stands there.
+        It is not the one at `start`, and no blank stands there.  And how many marks of those passed the parser would
+        count at the most.
         """
-        end = self._over_lines(text, start, names)
+        passed: list[tuple[int, int]] = []
+        end = self._over_lines(text, start, names, passed)
         at = self._first(text, start, end, names)
-        if at < end:  # in a fence that was passed it may be quoted
-            at = self._over_lines(text[:at], start, names)
-        if at <= start or at == len(text) or text[at - 1] != "\n":
-            return -1
-        return at if text[at] not in " \t\r" else -1
+        if at < end:  # in a fence that was passed it is quoted
+            at = next((begin for begin, over in reversed(passed) if begin <= at < over), at)
+        if at <= start or at == len(text) or text[at - 1] != "\n" or text[at] in " \t\r":
+            return NOWHERE
+        marks = 0
+        for begin, over in passed:
+            marks += self._rows * (1 + text.count("\n", begin, over))
+        for sign in self._inline:
+            marks += text.count(sign, start, at)
+        return at, marks
 
     def is_clear(self, text: str, start: int, end: int, names: Declared) -> bool:
         """Does no mark begin between `start` and `end`, wherever on a line?"""
         return self._first(text, start, end, names) == end
 
-    def _over_lines(self, text: str, start: int, names: Declared) -> int:
-        """Behind the lines that begin with nothing that counts; `start` where too many had to be asked."""
+    def counted(self, text: str, start: int, end: int, names: Declared) -> Patience:
+        """What the parser spends at the most between these places where all between them may be passed.
+
+        It is less where marks stand in one fence (`budget.py`): what is passed there is not read.
+        """
+        spent, table, line = Patience(), self._table, start
+        lines = self._marked.finditer(text, start, end)
+        while line < end:
+            at = START.match(text, line).end()  # type: ignore[union-attr]
+            found = table.marker.match(text, at)
+            if found is not None and not table.vain.is_vain(text, at, names):
+                mark = found.group().casefold()
+                if len(mark) == 1:
+                    spent.marks += 1
+                elif mark not in self._fences:
+                    spent.openers += 1 + len(table.rows.get(mark, ())) // ROWS
+            later = next(lines, None)
+            line = end if later is None else later.start() + 1
+        spent.marks += sum([text.count(sign, start, end) for sign in self._inline])
+        return spent
+
+    def _over_lines(self, text: str, start: int, names: Declared, passed: list[tuple[int, int]]) -> int:
+        """Behind the lines that begin with nothing that counts; `start` where too many had to be asked.
+
+        Those that had to be asked, and what they begin, are added to what is `passed`.
+        """
         at = START.match(text, start).end()  # type: ignore[union-attr]
         matters = self._lines.match(f"\n{text[at : at + FIRST]}")
         pos = start if matters is None else self._past(text, start, names)
         if pos < 0:
             return start
+        passed.append((start, pos))
         later = self._lines.search
         for _ in range(MOST + len(text) // EVERY):
             found = later(text, pos - 1 if pos else 0)
@@ -99,6 +142,7 @@ class Forward:
             pos = self._past(text, line, names)
             if pos < 0:
                 return line
+            passed.append((line, pos))
         return start
 
     def _past(self, text: str, line: int, names: Declared) -> int:
@@ -169,7 +213,12 @@ class Forward:
         if text.find("[", start, end) >= 0 and INSTRUCTION.search(text, start, end) is not None:
             return start
         left = MOST + (end - start) // EVERY_SIGN
-        for sign in (end - start > SHORT and self._table.lead_signs) or self._lead:
+        signs = self._lead
+        if end - start > SHORT or self._asked == OFTEN:
+            signs = self._table.lead_signs or signs
+        else:
+            self._asked += 1
+        for sign in signs:
             search, before, _, reach, wide = sign
             last = end + reach if reach else len(text)  # a mark that begins before the end may go on behind it
             found = None if wide else search(text, start, last)
@@ -209,6 +258,12 @@ def forward(table: Table) -> Forward:
     if made is None:
         made = table.prepared[Forward] = Forward(table)
     return made
+
+
+def _on_lines(marks: frozenset[str]) -> str:
+    """A pattern for lines that begin with one of these marks, and with no fence."""
+    choice = "|".join(map(re.escape, sorted(marks)))
+    return rf"\n[ \t\r]*+(?!`{{3}}|~{{3}})(?=[{first_signs(marks)}])(?i:{choice})" if marks else "(?!)"
 
 
 def _wide(marks: Iterable[str]) -> tuple[str, ...]:

@@ -103,8 +103,8 @@ def line_that_may_matter(exact: str, marks: Iterable[str], behind: Iterable[str]
     if words:
         places = ({either(word[at]).strip("[]") for word in words} for at in range(min(SOON, *map(len, words))))
         few = [f"[{''.join(sorted(signs))}]" for signs in places]
-        told = so_far({word[:TOLD] for word in words}, "")
-        choice.append(f"{''.join(few)}(?<=(?={told}){'.' * len(few)})")
+        told = trie(word[:TOLD] for word in words)
+        choice.append(f"{''.join(few)}(?<=(?=(?i:{told})){'.' * len(few)})")
     ends = {sign for b in behind for sign in ((b[0], b[0].swapcase()) if b else "\r\n")}
     if ends:
         stop = re.escape("".join(sorted(ends)))

@@ -457,7 +457,8 @@ def _build(marks: Marks, near: int = NEAR) -> Table:
     begun = [*starts(every & marks.line, near), *lines]
     first = parted(begun)
     calm = _calm(marks)
-    calm_first = parted(begun, {FENCE[0]: f"(?!{plain_fence(every - calm, first)})"}) if calm else first
+    words = "|".join((first, *starts(inside & letters, near)))
+    calm_first = parted(begun, {FENCE[0]: f"(?!{plain_fence(every - calm, words)})"}) if calm else first
     return Table(
         **{name: getattr(marks, name) for name in field_names(Marks)},
         lead=late("|".join(anywhere) or r"(?!)"),

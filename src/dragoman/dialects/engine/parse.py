@@ -8,6 +8,7 @@ Contract: exactly `Parser.feed(text)` and `close()`, so that whoever has the who
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import TYPE_CHECKING
 
 from ...late import late_call
@@ -59,8 +60,12 @@ def parse(
         if isinstance(read, Parsed):
             return read
         clear = read
-    parser = _parser(
-        tools=known, dialects=dialects, prefix=prefix, finish_reason=finish_reason, shown=shown, strict=strict,
+    make = partial(
+        _parser, tools=known, dialects=dialects, prefix=prefix, finish_reason=finish_reason, shown=shown, strict=strict,
         doubt=doubt, prompted_dialect=prompted_dialect, confirmed=confirmed,
     )  # fmt: skip
-    return fold(parser.whole(text, clear), text)
+    parser = make()
+    events = parser.whole(text, clear[:2])
+    if clear.marks and parser.looked > usual.FEW:  # with those that were passed there may be too many
+        events = make().whole(text)
+    return fold(events, text)

@@ -210,6 +210,11 @@ class Parser:
         """Was a block of reasoning closed?"""
         return self._reasoned
 
+    @property
+    def looked(self) -> int:
+        """How many marks were looked at in vain, and what stands for such."""
+        return self._patience.marks + self._patience.openers + self._fenced.looked
+
     # ── scanning ─────────────────────────────────────────────────────────────
 
     def _message(self) -> Need[None]:
@@ -254,14 +259,15 @@ class Parser:
                 light = marker[0] in FENCE_SIGNS and not self._table.opens_calls(marker)
                 patience.looked(quotation, rows, light=light)
             spent = patience.marks > MARKS or patience.openers > OPENERS or patience.calls > CALLS
-            if spent and patience.is_over(src.base + src.pos):
-                yield from self._rest()
+            if (spent or patience.is_read_out) and patience.is_over(src.base + src.pos):
+                if (yield from src.peek()):
+                    yield from self._rest()
                 return
 
     def _is_passed(self) -> bool:
         """Does nothing count any more in the fence, or on the quoted line, where this stands, while nothing waits?"""
         teller = self._teller
-        if self._fenced.is_early():
+        if self._trial.passed or self._fenced.is_early():  # where nobody need look none is counted
             return False
         if not (teller.reasoning or teller.queue):
             teller.context.standing()

@@ -32,7 +32,7 @@ from ..reading.strays import Strays
 from ..reading.table import READERS, read_clean
 from ..spec import AT_FIRST
 from .beginning import may_open
-from .budget import CALLS
+from .budget import CALLS, EARLY, MARKS, OPENERS, TRIED
 from .common_marks import FENCE_SIGNS
 from .crowd import SIGNS, Crowd
 from .forward import forward
@@ -61,6 +61,8 @@ LAST = 200
 """So much of a text's end tells how it ends."""
 LONGEST = 16_000
 """So much is read by readers that may find much to mend, which the parser would have to read once more."""
+FEW = EARLY
+"""So many marks behind what was passed change nothing together with those in it."""
 SOME = 16
 """So many calls tell whether there are more than are read of any message."""
 
@@ -73,10 +75,14 @@ class Before(NamedTuple):
 
 
 class Clear(NamedTuple):
-    """Text in which nothing counts: from a place that any reader comes by, to the beginning of a line."""
+    """Text in which nothing counts: from a place that any reader comes by, to the beginning of a line.
+
+    Whoever reads it sign by sign looks at so many marks in it at the most.
+    """
 
     start: int
     end: int
+    marks: int = 0
 
 
 NOWHERE = Clear(0, 0)
@@ -106,10 +112,24 @@ def read(text: str, heard: Listening, finish: str) -> Parsed | Clear:
     at = INDENT.match(text, before.start).end()  # type: ignore[union-attr]
     if text[at : at + 1] in VALUES and not _is_tag(text, at, heard):
         return _read_value(text, before, at, heard) or NOWHERE
-    at = _call(text, before.start, at, heard)
-    if at < 0:
+    at, marks = _call(text, before.start, at, heard)
+    if at < 0 or (marks > OPENERS and _costs(text, before.start, at, heard)):
         return NOWHERE
-    return _read_from(text, before, at, heard) or _read_unsure(text, before, at, heard) or Clear(before.start, at)
+    read = _read_from(text, before, at, heard) or _read_unsure(text, before, at, heard)
+    return read or _clear(text, before, at, heard)
+
+
+def _costs(text: str, start: int, end: int, heard: Listening) -> bool:
+    """May so many marks stand between these places that the parser reads no further?"""
+    spent = forward(heard.table).counted(text, start, end, heard.names)
+    return spent.marks > MARKS or spent.openers > OPENERS
+
+
+def _clear(text: str, before: Before, at: int, heard: Listening) -> Clear:
+    """What is passed up to the call at `at`, if reading it sign by sign changes nothing behind it."""
+    spent = forward(heard.table).counted(text, before.start, at, heard.names)
+    marks = spent.marks + spent.openers
+    return Clear(before.start, at, marks) if marks <= TRIED - FEW else NOWHERE
 
 
 def _read_value(text: str, before: Before, at: int, heard: Listening) -> Parsed | None:
@@ -191,18 +211,18 @@ def _is_fenced(text: str) -> bool:
     return ("`" in text and "```" in text) or ("~" in text and "~~~" in text)
 
 
-def _call(text: str, start: int, at: int, heard: Listening) -> int:
+def _call(text: str, start: int, at: int, heard: Listening) -> tuple[int, int]:
     """The beginning of the line that a call begins, with nothing that counts before it; -1 where that is not plain.
 
-    The first word stands at `at`.
+    The first word stands at `at`.  And how many marks were passed at the most.
     """
     table, names = heard.table, heard.names
     if at == len(text):
-        return -1
+        return -1, 0
     if text[at] in table.heads and (at == start or text[at - 1] == "\n") and _is_tag(text, at, heard):
-        return at
+        return at, 0
     if table.opens and may_open(table, names, text[at]) and _opens(text, at, heard):
-        return -1
+        return -1, 0
     return forward(table).to(text, start, names)
 
 

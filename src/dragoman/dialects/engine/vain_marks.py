@@ -61,6 +61,8 @@ class VainMarks:
 
     def is_vain(self, text: str, pos: int, names: Declared, *, ended: bool = True) -> bool | None:
         """Does a mark stand here that opens nothing?  None: more text must tell, where the text has not `ended`."""
+        if text[pos : pos + 1] not in self.signs:
+            return False
         end, size = pos + FAR, len(text)
         is_cut = not ended and end >= size
         for look in self._looks:

@@ -13,6 +13,26 @@ import re
 from ...late import late
 
 
+class Terms:
+    """Words of one kind, which begin where a word does, and what may begin `anywhere`, or is spelt `beyond` ASCII.
+
+    Most places in a line are no word's beginning, and most lines are ASCII: there nothing else is tried.
+    """
+
+    __slots__ = ("_anywhere", "_beyond")
+
+    def __init__(self, words: str, *, anywhere: str = "", beyond: str = "") -> None:
+        begun = rf"\b(?=\w)(?:{words})"
+        self._anywhere = late(f"{begun}|{anywhere}" if anywhere else begun)
+        self._beyond = late(beyond) if beyond else None
+
+    def stand_in(self, line: str) -> bool:
+        """Does one of them stand in this line?"""
+        if self._anywhere.search(line) is not None:
+            return True
+        return self._beyond is not None and not line.isascii() and self._beyond.search(line) is not None
+
+
 def _any(*parts: str) -> re.Pattern[str]:
     return late("|".join(parts))
 
@@ -22,35 +42,32 @@ def small(text: str) -> str:
     return text.lower() if text.isascii() else text.replace("İ", "i").lower()
 
 
-NEGATION = _any(
-    r"\b(?:do not|don['’]?t|never|must not|mustn['’]?t|should not|shouldn['’]?t|cannot|can['’]?t|won['’]?t|will not|"
+NEGATION = Terms(
+    r"(?:do not|don['’]?t|never|must not|mustn['’]?t|should not|shouldn['’]?t|cannot|can['’]?t|won['’]?t|will not|"
     r"would not|wouldn['’]?t|shall not|have not|haven['’]t|am not|not (?:going|to be)|unable to|"
-    r"under no circumstances|"
-    r"dangerous|forbidden|nicht|niemals|keinesfalls|kein(?:e|en|em|er|es)?|ne\b.{1,20}\bpas|"
-    r"n['’]\w+ (?:\w+ )?pas|jamais|"
-    r"no (?:ejecut|voy|debes|puedo|lo|hagas|env[ií])\w*|nunca|jam[aá]s|n[aã]o|non (?:esegu|posso|devi|lo|far)\w*|mai|"
-    r"niet|nooit|inte|aldrig|ikke|nie|nigdy|ei saa|älä)\b",
-    r"\b(?:refus|declin|reject|refrain|abstain|weiger|verweiger|rehús|rechaz|recus|rifiut|odmawia|отказ)\w*|"
-    r"\bniego a\b|"
-    r"\b(?:turn(?:ing)? (?:\w+ )?down|keeps? me from|prevents? me|against (?:my|the|our) (?:policy|rules)|"
+    r"under no circumstances|dangerous|forbidden|nicht|niemals|keinesfalls|kein(?:e|en|em|er|es)?|"
+    r"ne\b.{1,20}\bpas|n['’]\w+ (?:\w+ )?pas|jamais|no (?:ejecut|voy|debes|puedo|lo|hagas|env[ií])\w*|nunca|"
+    r"jam[aá]s|n[aã]o|non (?:esegu|posso|devi|lo|far)\w*|mai|niet|nooit|inte|aldrig|ikke|nie|nigdy|ei saa|älä)\b|"
+    r"(?:refus|declin|reject|refrain|abstain|weiger|verweiger|rehús|rechaz|recus|rifiut|odmawia|отказ)\w*|"
+    r"niego a\b|(?:turn(?:ing)? (?:\w+ )?down|keeps? me from|prevents? me|against (?:my|the|our) (?:policy|rules)|"
     r"nothing (?:has been|was|is)|(?:that|this|it)(?:['’]s| is) not|out of the question|hors de question|"
-    r"impossible|imposible|impossível|unmöglich|verzichte\w*|m['’]abstiens|rather not)\b|无法|無法|невозможно|"
-    r"не могу|"
-    r"\b(?:undone|unsent|unexecuted|un-?run|untouched)\b",
-    r"\b(?:не|нельзя|никогда)\b",
-    r"不要|不能|不会|不會|(?<![特分区區])[别別](?![的人名处處])|請勿|请勿|禁止|还没|尚未|没有(?:执行|调用)|"
-    r"しないで|ません|できない|実行しない|하지 ?마|않|마세요|안 됩",
-    r"拒[绝絕否]|断り|거[부절]|أرفض|لا |لن |لم |ممنوع|नहीं|मत |değil|may[ıi]n|meyin|yapma|çal[ıi]şt[ıi]rma|ห้าม|không|"
-    r"đừng|μην|אל ",
+    r"impossible|imposible|impossível|unmöglich|verzichte\w*|m['’]abstiens|rather not)\b|(?:undone|unsent|"
+    r"unexecuted|un-?run|untouched)\b|(?:не|нельзя|никогда)\b",
+    anywhere=r"may[ıi]n|meyin|yapma",
+    beyond=(
+        r"无法|無法|невозможно|не могу|不要|不能|不会|不會|(?<![特分区區])[别別](?![的人名处處])|請勿|请勿|禁止|"
+        r"还没|尚未|没有(?:执行|调用)|しないで|ません|できない|"
+        r"実行しない|하지 ?마|않|마세요|안 됩|拒[绝絕否]|断り|거[부절]|أرفض|لا |لن |لم |ممنوع|नहीं|मत |değil|"
+        r"çal[ıi]şt[ıi]rma|ห้าม|không|"
+        r"đừng|μην|אל "
+    ),
 )
 """Prohibition and refusal."""
-PARTICLES = _any(
-    r"\b(?:no|not|none|nothing|never|nor|neither|cannot|\w{2,7}n['’]t|nichts?|kein\w{0,2}|nie|niemals|"
-    r"keinesfalls|pas|rien|"
-    r"jamais|aucune?|nunca|nada|ning[uú]n\w?|n[aã]o|nenhuma?|non|niente|nessun\w?|niet|nooit|geen|inte|aldrig|"
-    r"ingen|ikke|"
-    r"nigdy|żaden|не|нет|ни|hay[ıi]r|değil|không|δεν|لا|لن|لم|ليس|नहीं|לא)\b",
-    r"[不没勿]|ない|ません|않|못 ",
+PARTICLES = Terms(
+    r"(?:no|not|none|nothing|never|nor|neither|cannot|\w{2,7}n['’]t|nichts?|kein\w{0,2}|nie|niemals|keinesfalls|"
+    r"pas|rien|jamais|aucune?|nunca|nada|ning[uú]n\w?|n[aã]o|nenhuma?|non|niente|nessun\w?|niet|nooit|geen|inte|"
+    r"aldrig|ingen|ikke|nigdy|żaden|не|нет|ни|hay[ıi]r|değil|không|δεν|لا|لن|لم|ليس|नहीं|לא)\b",
+    beyond=r"[不没勿]|ない|ません|않|못 ",
 )
 """What says no, in a sentence that leads up to a call."""
 HASTE = _any(
@@ -73,28 +90,23 @@ COURTESY = _any(
     r"(?:besoin d|d['’]autres|des questions)[^.!?:,\n]*(?:[.!]|\Z)",
 )
 """How an answer is closed, whatever it holds."""
-OTHERS = _any(
-    r"\b(?:other|others|else|ander\w*|weiter\w*|sonst|autres?|d['’]autre|otr[oa]s?|demás|outr[oa]s?|altr[oaie]|"
-    r"annat|andet|inn\w{1,3}|"
-    r"друг\w+|больше|başka)\b|其他|其它|别的|他の|ほか|다른",
+OTHERS = Terms(
+    r"(?:other|others|else|ander\w*|weiter\w*|sonst|autres?|d['’]autre|otr[oa]s?|demás|outr[oa]s?|altr[oaie]|"
+    r"annat|andet|inn\w{1,3}|друг\w+|больше|başka)\b",
+    beyond=r"其他|其它|别的|他の|ほか|다른",
 )
 """What speaks of something else than the call."""
-CONDITION = _any(
-    r"\b(?:if|once|when|unless|until|after|before|provided|in case)\s+(?:you|the user|approved|confirmed)\b",
-    r"\b(?:only (?:to be |be )?(?:run|executed?|sen[dt]|called|made|done|carried out)|"
-    r"(?:to be|be) (?:run|executed|sent|called|made|done|carried out) only) (?:(?:this|that|it) )?"
-    r"(?:if|once|after|when|until)\b",
-    r"\byou\s+(?:would|could|can|should|might|may|must|need to|have to|send|write)\b|\bshould you\b|\bwere (?:i|"
-    r"we) to\b|"
-    r"\b(?:would|could|might) (?!not\b|like\b|love\b|help\b)(?:\w+ )?(?:be|look|write|send|call|run|use|make|say|"
-    r"smuggle|issue|type|emit|need)\b|\b(?:must|has to|should) (?:emit|write|send|produce)\b",
-    r"\b(?:wenn|falls|sobald) (?:sie|du)\b|\bsi (?:vous|tu|usted|quieres|confirmas)\b|\bse (?:você|vuoi|confermi)\b",
-    r"\b(?:(?:wär|würd|hätt)(?:e|en)|sähe|könnte|serait|ferait|pourrait|écrirait|ser[ií]a|ver[ií]a|har[ií]a|"
-    r"podr[ií]a|"
-    r"escribir[ií]a|"
-    r"faria|poderia|sarebbe|"
-    r"farebbe|potrebbe|zou|skulle|бы)\b",
-    r"если вы|如果你|如果您|可以(?:这样|这么)写|もし|場合の|쓸 수 있|만약|다면|만일|إذا ",
+CONDITION = Terms(
+    r"(?:if|once|when|unless|until|after|before|provided|in case)\s+(?:you|the user|approved|confirmed)\b|"
+    r"(?:only (?:to be |be )?(?:run|executed?|sen[dt]|called|made|done|carried out)|(?:to be|be) (?:run|executed|"
+    r"sent|called|made|done|carried out) only) (?:(?:this|that|it) )?(?:if|once|after|when|until)\b|"
+    r"you\s+(?:would|could|can|should|might|may|must|need to|have to|send|write)\b|should you\b|were (?:i|"
+    r"we) to\b|(?:would|could|might) (?!not\b|like\b|love\b|help\b)(?:\w+ )?(?:be|look|write|send|call|run|use|"
+    r"make|say|smuggle|issue|type|emit|need)\b|(?:must|has to|should) (?:emit|write|send|produce)\b|(?:wenn|falls|"
+    r"sobald) (?:sie|du)\b|si (?:vous|tu|usted|quieres|confirmas)\b|se (?:você|vuoi|confermi)\b|(?:(?:wär|würd|"
+    r"hätt)(?:e|en)|sähe|könnte|serait|ferait|pourrait|écrirait|ser[ií]a|ver[ií]a|har[ií]a|podr[ií]a|"
+    r"escribir[ií]a|faria|poderia|sarebbe|farebbe|potrebbe|zou|skulle|бы)\b",
+    beyond=r"если вы|如果你|如果您|可以(?:这样|这么)写|もし|場合の|쓸 수 있|만약|다면|만일|إذا ",
 )
 """What would be done, or by whom."""
 CLAUSE = late(
@@ -102,95 +114,81 @@ CLAUSE = late(
     r"(?:if|unless|in case|provided|wenn|falls|sofern|si|s['’]il|se|caso|если)\b[^,]*,",
 )
 """A sentence that begins with its condition."""
-EXAMPLE = _any(
-    r"\bexample:|\b(?:e\.g\.|z\.\s?b\.|p\.\s?ej\.)",
-    r"\b(?:for example|for instance|an? (?:only )?example|looks? (?:like|so|as)|such as|syntax|"
-    r"format|template|schema|shape|"
-    r"illustrat\w+|sample|placeholder|hypothetical|possible call|encoded as|documentation|beispiel|zum beispiel|"
-    r"muster|syntaxe?|exemple|ejemplo|"
-    r"exemplo|esempio|muestra|voorbeeld|sintaxis|sintassi|formato|biçim|örnek|przykład|documentación|"
-    r"documentação|documentazione)\b",
-    r"\b(?:in|from|im|aus|dans|en|nel|nella|no|na|в|из) (?:(?:\w{1,8} ){1,2}docs?|"
-    r"(?:\w{1,8} ){0,2}(?:manual|handbook|tutorial|guide|readme|logs?|history|"
-    r"transcript|handbuch|protokoll|verlauf|manuel|journal|manuale|registro|руководств\w|документаци\w|журнал\w|"
-    r"лог\w))\b",
-    r"\b(?:manual|tutorial|guide|docs?|handbook|logs?) (?:say|give|show|has|have|read)s?\b",
-    r"пример|синтаксис|формат|例|示例|格式|예시|예를|مثال|صيغة|उदाहरण|प्रारूप|(?:文档|手册|日志|记录)[中里]|"
-    r"(?:記録|ログ|マニュアル)に",
+EXAMPLE = Terms(
+    r"example:|(?:e\.g\.|z\.\s?b\.|p\.\s?ej\.)|(?:for example|for instance|an? (?:only )?example|looks? (?:like|"
+    r"so|as)|such as|syntax|format|template|schema|shape|illustrat\w+|sample|placeholder|hypothetical|"
+    r"possible call|encoded as|documentation|beispiel|zum beispiel|muster|syntaxe?|exemple|ejemplo|exemplo|"
+    r"esempio|muestra|voorbeeld|sintaxis|sintassi|formato|biçim|örnek|przykład|documentación|documentação|"
+    r"documentazione)\b|(?:in|from|im|aus|dans|en|nel|nella|no|na|в|из) (?:(?:\w{1,8} ){1,2}docs?|"
+    r"(?:\w{1,8} ){0,2}(?:manual|handbook|tutorial|guide|readme|logs?|history|transcript|handbuch|protokoll|"
+    r"verlauf|manuel|journal|manuale|registro|руководств\w|документаци\w|журнал\w|лог\w))\b|(?:manual|tutorial|"
+    r"guide|docs?|handbook|logs?) (?:say|give|show|has|have|read)s?\b",
+    beyond=r"пример|синтаксис|формат|例|示例|格式|예시|예를|مثال|صيغة|उदाहरण|प्रारूप|(?:文档|手册|日志|记录)[中里]|(?:記録|ログ|マニュアル)に",
 )
 """What is shown, not made."""
-PAST = _any(
-    r"\b(?:yesterday|ago|earlier|previously|last (?:week|month|time|year|night)|gestern|vorhin|hier soir|ayer|"
-    r"ontem|ieri)\b",
-    r"\b(?:to|in) recap\b|\bi(?:['’]ve| have) just (?:made|run|sent|called|executed)\b",
-    r"\bi (?:already |just )?(?:ran|sent|called|executed|made|used|did)\b",
-    r"\b(?:agent|assistant|colleague|predecessor|some(?:one|body)|attacker) (?:has |had )?(?:wrote|written|sent|"
-    r"ran|typed|issued|"
-    r"made|called|executed)\b",
-    r"вчера|昨天|昨日|어제|أمس|前回",
+PAST = Terms(
+    r"(?:yesterday|ago|earlier|previously|last (?:week|month|time|year|night)|gestern|vorhin|hier soir|ayer|ontem|"
+    r"ieri)\b|(?:to|in) recap\b|i(?:['’]ve| have) just (?:made|run|sent|called|executed)\b|i (?:already |"
+    r"just )?(?:ran|sent|called|executed|made|used|did)\b|(?:agent|assistant|colleague|predecessor|some(?:one|"
+    r"body)|attacker) (?:has |had )?(?:wrote|written|sent|ran|typed|issued|made|called|executed)\b",
+    beyond=r"вчера|昨天|昨日|어제|أمس|前回",
 )
 """What was done before."""
-QUESTION = _any(
-    r"\b(?:shall|should|may|can|could) i\b[^.!\n]*\?|\b(?:do|would) you (?:\w+ )?(?:want|like) me to\b|"
-    r"\bok(?:ay)?\?|\bis that (?:ok|right|fine)\b|"
-    r"\bis (?:it|this) (?:all ?right|alright|ok(?:ay)?|fine|acceptable) (?:if|to|that)\b|"
-    r"\b(?:ist|wäre) (?:es|das) (?:in ordnung|ok(?:ay)?|recht)\b|\best-ce que (?:je|ça|c['’]est)\b[^.!\n]*\?|"
-    r"\b(?:te|le|les) parece (?:bien|si)\b|\bestá bien (?:si|que)\b|\btudo bem se\b|\bva bene se\b",
-    r"\b(?:soll ich|darf ich|puis-je|dois-je|quieres que|puedo|posso|devo|zal ik|ska jag)\b[^.!\n]*\?",
-    r"要我|需要我|我可以.*[吗嗎]|しますか|でしょうか|할까요|هل |क्या मैं",
+QUESTION = Terms(
+    r"(?:shall|should|may|can|could) i\b[^.!\n]*\?|(?:do|would) you (?:\w+ )?(?:want|like) me to\b|ok(?:ay)?\?|"
+    r"is that (?:ok|right|fine)\b|is (?:it|this) (?:all ?right|alright|ok(?:ay)?|fine|acceptable) (?:if|to|"
+    r"that)\b|(?:ist|wäre) (?:es|das) (?:in ordnung|ok(?:ay)?|recht)\b|est-ce que (?:je|ça|c['’]est)\b[^.!\n]*\?|"
+    r"(?:te|le|les) parece (?:bien|si)\b|está bien (?:si|que)\b|tudo bem se\b|va bene se\b|(?:soll ich|darf ich|"
+    r"puis-je|dois-je|quieres que|puedo|posso|devo|zal ik|ska jag)\b[^.!\n]*\?",
+    beyond=r"要我|需要我|我可以.*[吗嗎]|しますか|でしょうか|할까요|هل |क्या मैं",
 )
 """What is asked of the user."""
 
-REVOKED = _any(
-    r"\b(?:ignore|disregard|forget|scratch|cancel|discard|drop|skip|retract|withdraw|undo|revoke|void|"
-    r"leave)\b[^.\n]{0,30}\b(?:that|this|it|above|call|"
-    r"last|what i)\b|\bwait,? no\b|\b(?:forget|think better) (?:about|of)\b",
-    r"\b(?:only|just|merely) (?:an? )?(?:example|illustration|demo|draft)\b|\bwith your own\b|\breplace the\b|"
-    r"\bwas (?:only|just)\b|\band (?:wait|stop) ?(?:there|for)?\b|\bas (?:void|never)\b|\b(?:rather than|"
-    r"instead of) (?:that|this)\b|\bpretend\b|\blet (?:it|that|this) be\b|\btoo (?:early|soon|fast|quick)\b",
-    r"\b(?:ignorier\w*|vergiss|vergessen sie|zurücknehmen|(?:nehme|ziehe)\b.{0,20}\bzurück|storniere\w*|"
-    r"oublie[zr]?|ignore[zr]|annul\w+|"
-    r"ne tenez pas|laisse[zr]? tomber|olvid\w{1,3}|ignor(?:a|o|ar|ad|en|emos)|cancel(?:a|o|ar|ad|en|emos)|"
-    r"como si no|me retracto|esque[cç]\w{1,3}|desconsider\w+|"
-    r"retir[oae]\w{0,2}|deixa pra lá|dimentica\w*|lascia (?:perdere|stare)|come non detto|vergeet|negeer|"
-    r"laat maar|toch niet|glöm|"
-    r"avbryt|strunta|"
-    r"glem|zignoruj|cofam|zapomnij|zapomeň|boş ?ver|vazgeç\w*|iptal|unut|dikkate alma|geri al\w*)\b",
-    r"забудь|игнориру|отмен|не надо|обратно|отзыва|передума|忽略|作废|撤回|收回|取消|取り消|当我没|算了|"
-    r"無視して|忘れて|なかったこと|なしで|やめて|やめま|"
-    r"취소|무시|철회|잊어|تجاهل|ألغ|إلغاء|रद्द|bỏ qua|hủy",
+REVOKED = Terms(
+    r"(?:ignore|disregard|forget|scratch|cancel|discard|drop|skip|retract|withdraw|undo|revoke|void|"
+    r"leave)\b[^.\n]{0,30}\b(?:that|this|it|above|call|last|what i)\b|wait,? no\b|(?:forget|"
+    r"think better) (?:about|of)\b|(?:only|just|merely) (?:an? )?(?:example|illustration|demo|draft)\b|"
+    r"with your own\b|replace the\b|was (?:only|just)\b|and (?:wait|stop) ?(?:there|for)?\b|as (?:void|never)\b|"
+    r"(?:rather than|instead of) (?:that|this)\b|pretend\b|let (?:it|that|this) be\b|too (?:early|soon|fast|"
+    r"quick)\b|(?:ignorier\w*|vergiss|vergessen sie|zurücknehmen|(?:nehme|ziehe)\b.{0,20}\bzurück|storniere\w*|"
+    r"oublie[zr]?|ignore[zr]|annul\w+|ne tenez pas|laisse[zr]? tomber|olvid\w{1,3}|ignor(?:a|o|ar|ad|en|emos)|"
+    r"cancel(?:a|o|ar|ad|en|emos)|como si no|me retracto|esque[cç]\w{1,3}|desconsider\w+|retir[oae]\w{0,2}|"
+    r"deixa pra lá|dimentica\w*|lascia (?:perdere|stare)|come non detto|vergeet|negeer|laat maar|toch niet|glöm|"
+    r"avbryt|strunta|glem|zignoruj|cofam|zapomnij|zapomeň|boş ?ver|vazgeç\w*|iptal|unut|dikkate alma|geri al\w*)\b",
+    beyond=(
+        r"забудь|игнориру|отмен|не надо|обратно|отзыва|передума|忽略|作废|撤回|收回|取消|取り消|当我没|算了|"
+        r"無視して|忘れて|なかったこと|なしで|やめて|やめま|"
+        r"취소|무시|철회|잊어|تجاهل|ألغ|إلغاء|रद्द|bỏ qua|hủy"
+    ),
 )
 """What takes it back."""
-ABOVE = _any(
-    r"\b(?:the|what(?:ever)? (?:i|is|was)) (?:\w+ )?above\b|\b(?:preceding|previous) (?:call|one|request|"
-    r"command|message)\b|\bi just wrote\b|"
-    r"\b(?:das|obige\w*) (?:oben|eben)\b|\bobige\w*|\bci-dessus\b|\blo (?:anterior|de arriba)\b|"
-    r"\bo que está acima\b|\bacima\b|"
-    r"\bqui sopra\b|\bhierboven\b|\bвыше\b|yukar[ıi]da|上面|上述|刚才的|上記|今の|さっきの|위의|방금|أعلاه",
+ABOVE = Terms(
+    r"(?:the|what(?:ever)? (?:i|is|was)) (?:\w+ )?above\b|(?:preceding|previous) (?:call|one|request|command|"
+    r"message)\b|i just wrote\b|(?:das|obige\w*) (?:oben|eben)\b|obige\w*|ci-dessus\b|lo (?:anterior|de arriba)\b|"
+    r"o que está acima\b|acima\b|qui sopra\b|hierboven\b|выше\b",
+    anywhere=r"yukar[ıi]da",
+    beyond=r"上面|上述|刚才的|上記|今の|さっきの|위의|방금|أعلاه",
 )
 """What points back to what was just written: the call is spoken of, not made."""
-FALTERS = _any(
-    r"\A\W*(?:please |kindly |bitte )?(?:disregard|ignore|cancel|discard|forget|scratch|undo|revoke)\b|"
-    r"\banders überlegt\b",
-    r"\A\W*(?:(?:oh|hm+|ah|ach|mh|ops|well|but|und|aber|mais|pero|mas)\b[\s,.…!-]*)?(?:"
-    r"(?:wait|moment|warte|attends|attendez|espera|espere|aspetta|wacht|vent|vänta|стой|постой|"
-    r"подожди)\s*[,.!…—–-]+\s*(?:no|nein|non|não|nee|nej|nei|нет|that|this|das|i)\b|"
-    r"hold on\b|hang on\b|wait\W*\Z|(?:better )?not (?:this|that)\b|better not\b|never ?mind\b|nvm\b|scrap\b|"
-    r"strike\b|belay\b|abort\b|rather not\b|let me not\b|let me (?:re)?think\b|let['’]s not\b|"
-    r"on (?:second thoughts?|reflection)\b|correction\b|doch (?:lieber )?nicht\b|lieber nicht\b|mejor no\b|"
-    r"melhor não\b|meglio di no\b|plutôt pas\b)",
-    r"\b(?:(?:take|undo|revert|withdraw) (?:(?:that|this|it)\b|(?:the|my) (?:last )?call)|changed my mind|"
-    r"(?:that|this|it|call)(?: one| call)?(?:['’]s| is| was) (?:\w+ ){0,2}(?:void|wrong|mistaken?|invalid|"
-    r"premature|hasty|a mistake)|"
-    r"(?:was|is) (?:a|my) mistake|my mistake|(?:wrong|incorrect) (?:call|tool|file|path|folder|directory|"
-    r"arguments?|one|command|order|recipient)|(?:arguments?|call|file|path) wrong|should not have|"
-    r"shouldn['’]t have)\b",
-    r"\b(?:falsch(?:e[nrs]?)?|vertippt|vertan|geirrt|voreilig|erreur|trompée?|prématuré|equivocad[oa]|"
-    r"equivoqu[eé]|errad[oa]|enganei|sbagliat[oa]|vergis me|yanl[ıi]ş|pomyłka)\b",
-    r"\b(?:à la réflexion|réflexion faite|pensándolo bien|ripensandoci|pensando bem|bei näherer|"
-    r"bij nader inzien|если подумать)\b|"
-    r"よく考え|考えてみ|다시 생각|仔细想",
-    r"ошиб|弄错|搞错|写错|間違[えい]|やめます|실수|잘못",
+FALTERS = Terms(
+    r"anders überlegt\b|(?:(?:take|undo|revert|withdraw) (?:(?:that|this|it)\b|(?:the|my) (?:last )?call)|"
+    r"changed my mind|(?:that|this|it|call)(?: one| call)?(?:['’]s| is| was) (?:\w+ ){0,2}(?:void|wrong|mistaken?|"
+    r"invalid|premature|hasty|a mistake)|(?:was|is) (?:a|my) mistake|my mistake|(?:wrong|incorrect) (?:call|tool|"
+    r"file|path|folder|directory|arguments?|one|command|order|recipient)|(?:arguments?|call|file|path) wrong|"
+    r"should not have|shouldn['’]t have)\b|(?:falsch(?:e[nrs]?)?|vertippt|vertan|geirrt|voreilig|erreur|trompée?|"
+    r"prématuré|equivocad[oa]|equivoqu[eé]|errad[oa]|enganei|sbagliat[oa]|vergis me|yanl[ıi]ş|pomyłka)\b|"
+    r"(?:à la réflexion|réflexion faite|pensándolo bien|ripensandoci|pensando bem|bei näherer|bij nader inzien|"
+    r"если подумать)\b",
+    anywhere=(
+        r"\A\W*(?:please |kindly |bitte )?(?:disregard|ignore|cancel|discard|forget|scratch|undo|revoke)\b|"
+        r"\A\W*(?:(?:oh|hm+|ah|ach|mh|ops|well|but|und|aber|mais|pero|mas)\b[\s,.…!-]*)?(?:(?:wait|moment|warte|"
+        r"attends|attendez|espera|espere|aspetta|wacht|vent|vänta|стой|постой|подожди)\s*[,.!…—–-]+\s*(?:no|nein|non|"
+        r"não|nee|nej|nei|нет|that|this|das|i)\b|hold on\b|hang on\b|wait\W*\Z|(?:better )?not (?:this|that)\b|"
+        r"better not\b|never ?mind\b|nvm\b|scrap\b|strike\b|belay\b|abort\b|rather not\b|let me not\b|"
+        r"let me (?:re)?think\b|let['’]s not\b|on (?:second thoughts?|reflection)\b|correction\b|"
+        r"doch (?:lieber )?nicht\b|lieber nicht\b|mejor no\b|melhor não\b|meglio di no\b|plutôt pas\b)"
+    ),
+    beyond=r"よく考え|考えてみ|다시 생각|仔细想|ошиб|弄错|搞错|写错|間違[えい]|やめます|실수|잘못",
 )
 """Second thoughts, at the beginning of what follows, and mistakes that are owned to."""
 HARMLESS = late(
@@ -216,23 +214,24 @@ HARMLESS = late(
 )
 """What may open the words behind a call, set off by a sign, and says nothing against it."""
 
-SHOWN = _any(
-    r"[:：\w]\s*\Z",
-    r"\b(?:this|that|these|those|the following|following|below|above|it|call|command|dies(?:e[ns]?)?|das|folgende\w*|"
-    r"cela|ceci|ça|suivant\w*|esto|eso|siguiente\w*|isto|isso|seguinte\w*|questo|questa|seguente|dit|dat)\b",
-    r"это|этот|следующ|这|這|以下|下面|これ|この|次|이것|이 |다음|هذا|यह|इसे|bunu|şunu",
+SHOWN = Terms(
+    r"(?:this|that|these|those|the following|following|below|above|it|call|command|dies(?:e[ns]?)?|das|"
+    r"folgende\w*|cela|ceci|ça|suivant\w*|esto|eso|siguiente\w*|isto|isso|seguinte\w*|questo|questa|seguente|dit|"
+    r"dat)\b",
+    anywhere=r"[:：\w]\s*\Z|bunu",
+    beyond=r"это|этот|следующ|这|這|以下|下面|これ|この|次|이것|이 |다음|هذا|यह|इसे|şunu",
 )
 """What speaks of the call, not of something else."""
-AHEAD = _any(
-    r"[:：]\s*\Z",
-    r"\b(?:following|below|next|folgende\w*|suivant\w*|siguiente\w*|seguinte\w*|seguente|volgende)\b|следующ|"
-    r"以下|下面|接下来|次|다음",
+AHEAD = Terms(
+    r"(?:following|below|next|folgende\w*|suivant\w*|siguiente\w*|seguinte\w*|seguente|volgende)\b",
+    anywhere=r"[:：]\s*\Z",
+    beyond=r"следующ|以下|下面|接下来|次|다음",
 )
 """What speaks of what is still to come."""
-ANNOUNCES = _any(
-    r"\b(?:let me|let['’]s|i['’]ll|i will|i['’]m going to|i am going to|now i|i need to|so i|then i|i (?:try|"
-    r"look|check|read|search|begin|start|fetch|"
-    r"get)|lass mich|ich \w+e|je (?!n['’e])\w+|voy a|vou|vado a|sto per|ik ga)\b",
-    r"让我|我来|我將|我将|我(?:重新|再|先|只)|ます|하겠|할게|сейчас я|я сейчас|سأ|मैं",
+ANNOUNCES = Terms(
+    r"(?:let me|let['’]s|i['’]ll|i will|i['’]m going to|i am going to|now i|i need to|so i|then i|i (?:try|look|"
+    r"check|read|search|begin|start|fetch|get)|lass mich|ich \w+e|je (?!n['’e])\w+|voy a|vou|vado a|sto per|"
+    r"ik ga)\b",
+    beyond=r"让我|我来|我將|我将|我(?:重新|再|先|只)|ます|하겠|할게|сейчас я|я сейчас|سأ|मैं",
 )
 """A sentence that announces an act is no example and no report."""

@@ -32,6 +32,7 @@ from .hint_words import (
     QUESTION,
     REVOKED,
     SHOWN,
+    Terms,
     small,
 )
 
@@ -57,7 +58,7 @@ class Words(NamedTuple):
     """One kind of words: what they hint at, and whether their sentence must speak of the call besides."""
 
     hint: str
-    found: re.Pattern[str]
+    terms: Terms
     of_it: bool
 
 
@@ -142,7 +143,7 @@ def before(text: str, *, inline: bool, after_call: bool = False) -> tuple[str, .
     if not line:
         return ()
     last = (PLAIN_SENTENCES if line.isascii() else SENTENCES).split(line)[-1]
-    own = not inline and text.endswith("\n\n") and not AHEAD.search(small(last))
+    own = not inline and text.endswith("\n\n") and not AHEAD.stand_in(small(last))
     if own and (after_call or QUOTES.search(line) or BOXED.search(rest)):
         return ()
     return _before(last, inline)
@@ -174,8 +175,8 @@ def _is_said(line: str, above: str) -> bool:
 @lru_cache(maxsize=512)
 def _before(line: str, inline: bool) -> tuple[str, ...]:
     line = HASTE.sub(" ", small(line))
-    found = _found(LEADS, line, shown=inline or SHOWN.search(line) is not None)
-    if REFUSAL not in found and (inline or LEADS_UP.search(line)) and PARTICLES.search(line) and not _announces(line):
+    found = _found(LEADS, line, shown=inline or SHOWN.stand_in(line))
+    if REFUSAL not in found and (inline or LEADS_UP.search(line)) and PARTICLES.stand_in(line) and not _announces(line):
         return (REFUSAL, *found)
     if CONDITIONAL not in found and inline and CLAUSE.match(line) and not _announces(line):
         return (CONDITIONAL, *found)
@@ -185,16 +186,16 @@ def _before(line: str, inline: bool) -> tuple[str, ...]:
 @lru_cache(maxsize=512)
 def _behind(line: str) -> tuple[str, ...]:
     line = COURTESY.sub(" ", small(line)).strip()
-    shown = SHOWN.search(line) is not None
+    shown = SHOWN.stand_in(line)
     short = _is_short(line) and not LEADS_UP.search(line)
     found = _found(TAILS, line, shown=short or shown)
-    if REFUSAL in found and OTHERS.search(line) and not shown:
+    if REFUSAL in found and OTHERS.stand_in(line) and not shown:
         found = tuple(hint for hint in found if hint != REFUSAL)
     return (*found, DOUBTS) if DOUBTS not in found and _interjects(line) else found
 
 
 def _found(table: tuple[Words, ...], line: str, *, shown: bool) -> tuple[str, ...]:
-    found = [each.hint for each in table if (shown or not each.of_it) and each.found.search(line)]
+    found = [each.hint for each in table if (shown or not each.of_it) and each.terms.stand_in(line)]
     announced = bool(found) and _announces(SENTENCES.split(line)[0])
     return tuple(dict.fromkeys(hint for hint in found if not (announced and hint in ANNOUNCED)))
 
@@ -202,7 +203,9 @@ def _found(table: tuple[Words, ...], line: str, *, shown: bool) -> tuple[str, ..
 def _announces(line: str) -> bool:
     """Does the last clause announce an act, and deny nothing?"""
     clause = [clause for clause in CLAUSES.split(line) if clause][-1:]
-    return any(ANNOUNCES.search(last) and not (PARTICLES.search(last) or NEGATION.search(last)) for last in clause)
+    if not any(ANNOUNCES.stand_in(last) for last in clause):
+        return False
+    return not any(PARTICLES.stand_in(last) or NEGATION.stand_in(last) for last in clause)
 
 
 def _is_short(line: str) -> bool:

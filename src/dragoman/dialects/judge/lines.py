@@ -143,7 +143,7 @@ class Lines:
         return not ("|" in head or ": " in head or "<<" in head)
 
     def _end_listing(self, head: str) -> None:
-        line = head.strip().casefold()
+        line = head.strip(" \t\r").casefold()
         if self._listing:
             self._listing = "" if line == self._listing else self._listing
         elif self._labels and DELIMITER.fullmatch(head):
@@ -206,31 +206,30 @@ class Lines:
         """Does something go on that a paragraph's end does not end?"""
         return self._scalar >= 0 or self._hunk or self._labelled or self._labels or bool(self._listing or self._here)
 
-    def skip(self, prose: Prose) -> bool:
-        """Whole paragraphs are over in which nothing stands but plain lines and lists.  False: they must be read.
+    def skip(self, prose: Prose) -> None:
+        """Whole paragraphs are over in which nothing stands but plain lines and lists.
 
-        What is open behind them hangs on the last lines alone: those from one on which no list goes on.
+        What is open behind them hangs on the last lines alone: those from one on which no list goes on.  Where there is
+        none, all go on from here.
         """
         text = prose.last(END)
-        body = text.rstrip()
+        body = _body(text)
         lines = body.rsplit("\n", NEAR)
         first = _unlisted(lines, 1) if len(lines) > NEAR else -1
         if first < 0:
             text = prose.last(prose.size)
-            body = text.rstrip()
+            body = _body(text)
             lines = body.split("\n")
             first = _unlisted(lines, 0)
+        if first >= 0:
+            self._items, self._blank, self._code, self._sign = [], True, False, ""
+            self._piped = self._table = self._hunk = self._just = False
         if body:
-            if first < 0:
-                return False
-            self._skip_lines(lines[first:])
+            self._skip_lines(lines[max(0, first) :])
         if text.count("\n", len(body)) > bool(body):
             self.end("", 0, code=False)
-        return True
 
     def _skip_lines(self, lines: list[str]) -> None:
-        self._items, self._blank, self._code, self._sign = [], True, False, ""
-        self._piped = self._table = self._hunk = self._just = False
         for line in lines:
             indent = _indent(line)
             self.end(line[:HEAD], indent, code=bool(line.strip()) and self.is_code(indent))
@@ -251,6 +250,12 @@ def begins_turn(text: str) -> bool:
     return "\n" in blank and FOREIGN.match(text[len(blank) :].partition("\n")[0]) is not None
 
 
+def _body(text: str) -> str:
+    """The text up to the end of its last line that is not blank."""
+    end = len(text.rstrip())
+    return text[: text.find("\n", end)] if end else ""
+
+
 def _unlisted(lines: list[str], begin: int) -> int:
     """The last line, from number `begin` on, that ends every list before it; -1 for none."""
     for n in range(len(lines) - 1, begin - 1, -1):
@@ -261,8 +266,8 @@ def _unlisted(lines: list[str], begin: int) -> int:
 
 
 def _is_first(lines: list[str], n: int, begin: int) -> bool:
-    """Does line `n` follow a blank one, or none?  (Where the lines before `begin` are not known: no.)"""
-    return not lines[n - 1].strip() if n > begin else not begin
+    """Does line `n` follow a blank one?  (Of the lines before `begin` that is not known.)"""
+    return n > begin and not lines[n - 1].strip()
 
 
 def _indent(line: str) -> int:

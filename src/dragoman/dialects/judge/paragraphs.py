@@ -22,7 +22,7 @@ from .line_marks import LINE_MARKS
 LINE = late(rf"\n[ \t\r]*+{LINE_MARKS}")
 """Lines that may matter to later paragraphs."""
 MARKS = {
-    ":": late(r": [|>]"),
+    ":": late(r":(?= [|>])"),
     "\\": late(r"\\(?=(?i:begin)\{)"),
     "[": late(rf"\[(?=(?i:INST\]|(?:{FORUM})\b))"),
     "<": late(rf"<(?=[!<{FIRST_LETTERS}])(?=(?i:{ELEMENTS})\b|!--|!\[(?i:CDATA)\[|<[-~]?['\"]?\w)"),
@@ -31,7 +31,8 @@ MARKS = {
     "/": late(r"/(?=\*)"),
 }
 """Marks that may, wherever they stand, by their first sign: YAML's blocks, environments, turns, elements and comments.
-Each pattern begins with one literal, which `re` looks for at ten times the speed of a class of characters."""
+Each pattern begins with one literal, which `re` looks for at ten times the speed of a class of characters, and at twice
+that of two literals."""
 WORD = re.compile(r"\S")
 FENCE = late(r"[ \t\r]*+(?P<run>`{3,}+(?=[^`\n]*+\n)|~{3,}+)[^\n]*+\n")
 """The line that opens a fenced block."""

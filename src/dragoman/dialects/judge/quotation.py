@@ -43,6 +43,7 @@ TOKEN = late(
 """Each begins with a literal that has no case: so `re` skips what begins none at the speed of C."""
 TAIL = late(
     rf"(?:(?<!\")\"+\s?|(?<!')'+|[{SIGNS}]\s?|(?<![/*])[/*]+|`+|~+|<[!/]?[\w-]{{0,10}}[^>\n]{{0,80}}|-{{1,2}}|\]{{1,2}}|\\\w{{0,12}}\*?\{{?\w{{0,12}}\*?|&\w{{0,5}}"
+    r"|\\(?:verb|lstinline)\b[^\n]*"
     r"|\[/?\w{0,8}(?:=[^\]\n]{0,40})?\]{0,2}|\n[ \t\r]*)\Z"
 )
 """What may be the beginning of more at the end of what has come."""
@@ -55,10 +56,10 @@ BLANK_LINE = late(r"[ \t\r]*+\n")
 IN_FENCE = late(r"[^\n]*+")
 ANSWER_BARE = late(r"[\s\d,:.+\-eEtrufalsn]*+")
 ANSWER_OPENS = late(r"[{\[]*+")
-VALUE = late(r"\s*+[{\[]")
+VALUE = late(r"[ \t\r\n]*+[{\[]")
 PLAIN = frozenset("{}()0123456789")
 """Signs that a line may begin with, beside letters, and that quote nothing."""
-ANSWER_STRING = late(r'(?:[^"\\\n]++|\\.|\\\Z|\n(?![ \t\r]*\n))*+', re.DOTALL)
+ANSWER_STRING = late(r'(?:[^"\\\n]++|\\[^\n]?|\n(?![ \t\r]*\n))*+')
 LINE_BLANKS = " \t\r"
 """What may stand before the first sign of a line; any other white space is a sign of its own."""
 
@@ -381,16 +382,17 @@ class Context:
         if end > pos:
             self._lines.pass_flat(telling(text, pos, end))
             self._quotations += text.count("\n>", pos - 1, end)
-            self._any = self.any = True
+            self._any = True
             self._quote, self._indented, self._indent = False, False, 0
         return end
 
     def _pass(self, passed: Passed, pos: int) -> int:
         """Leave whole paragraphs unread that cannot matter: spans and quotation marks end with their paragraph."""
-        if passed.end == pos or not self._lines.skip(passed.prose):
+        if passed.end == pos:
             return pos
+        self._lines.skip(passed.prose)
         if passed.fences or not passed.prose.is_blank():
-            self._any = self.any = True
+            self._any = True
         if passed.fences or passed.prose.is_parted():
             self._spans, self._marks, self._outer = [], "", ([], "")
         self._quotations += passed.fences
@@ -432,13 +434,13 @@ class Context:
             self._indent += len(text[: len(text) - len(body)].replace("\t", "    "))
             if body:
                 self._first_character()
-        if self._fence_line == "close" and text.strip():
+        if self._fence_line == "close" and text.strip(LINE_BLANKS):
             self._fence_line = ""
 
     def _first_character(self) -> None:
         self._indented = self._any and self._lines.is_code(self._indent)
         self._blank = False
-        self._any = self.any = True
+        self._any = True
 
     def _token(self, token: str, text: str, start: int, end: int) -> None:
         if token == "\n":
@@ -488,6 +490,8 @@ class Context:
     def _in_fence(self, token: str) -> None:
         if token[0] == self._fence[0] and len(token) >= len(self._fence) and self._blank:
             self._fence_line, self._run = "close", token
+        else:
+            self._fence_line = ""
         if self._blank:
             self._first_character()
 

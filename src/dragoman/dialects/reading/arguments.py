@@ -98,8 +98,15 @@ def _no_constant(word: str) -> Any:
     raise ValueError(word)
 
 
-MOST_OTHERS = 256
-"""So many arguments that its tool does not declare are read of one call: each has marks of its own to look for."""
+MOST_OTHERS, MOST_MEMBERS = 256, 4096
+"""So many arguments that its tool does not declare are read of one call: each has marks of its own to look for.  And so
+many of an object, where it has none."""
+
+
+def refuse_many(draft: Draft, given: Collection[str], most: int) -> None:
+    """Raise `Broken` where more are given than that."""
+    if len(given) > most and len(given) > most + len(draft.shape.keys):
+        raise Broken(f"it has more than {most} arguments that the tool does not declare")
 
 
 class RawArguments:
@@ -122,8 +129,7 @@ class RawArguments:
         key = take_key(self.draft, written, self.given)
         if key in self.given and key not in self._later:
             raise Repeated(f"the argument {key[:40]!r} is given twice")
-        if len(self.given) > MOST_OTHERS and len(self.given) > MOST_OTHERS + len(self.draft.shape.keys):
-            raise Broken(f"it has more than {MOST_OTHERS} arguments that the tool does not declare")
+        refuse_many(self.draft, self.given, MOST_OTHERS)
         return key
 
     def shape(self, key: str) -> Shape:

@@ -15,7 +15,7 @@ from ...lenient.source import Need, Source
 from ...schema.validation import Shape
 from ...types import Edit
 from ..judge.candidate import Draft
-from .arguments import MOST_OTHERS, is_name, is_wrapper, take_key, unwrapped
+from .arguments import MOST_MEMBERS, MOST_OTHERS, is_name, is_wrapper, refuse_many, take_key, unwrapped
 from .call import Attempt
 from .clean_members import clean_members
 from .exact import object_at, wanted
@@ -99,6 +99,8 @@ class _Arguments:
                 raise Broken(f"arguments are given more than {MOST_OTHERS} times more")
         elif (yield from reader.drops_null(key, shape)):
             return
+        if shape.keys:
+            refuse_many(draft, seen, MOST_MEMBERS)
         yield from self._value(key)
 
     def _value(self, key: str) -> Need[None]:

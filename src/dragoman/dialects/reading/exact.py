@@ -20,7 +20,8 @@ from ..judge.declared import Declared
 from ..judge.judge import WRAPPERS
 from .keys import ECHO, NO_KEY
 
-SPACE = late(r'("[^"\\]*+(?:\\.[^"\\]*+)*+")|[ \t\r\n]+')
+PIECES = late(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[^ \t\r\n"]+')
+"""What stands in JSON between white space."""
 BIG = 10**18
 """Longer integers are left to the readers that count their digits."""
 DEEPEST = 40
@@ -61,7 +62,7 @@ def object_at(text: str, start: int) -> tuple[dict[str, Any], str, int] | None:
         return None
     given = text[start:end]
     if given != written and given != _spaced(value):
-        bare = SPACE.sub(r"\1", given)
+        bare = "".join(PIECES.findall(given))
         if bare != written:
             if "\\u" not in bare or bare != _compact_ascii(value) or not _ascii_keys(value):
                 return None

@@ -10,7 +10,7 @@ from ...late import late
 TEXT = frozenset({"string"})
 """The kinds of a value that is text and nothing else."""
 SCALARS = frozenset({"integer", "number", "boolean"})
-SCALAR = late(r"-?\d{1,15}|true|false")
+SCALAR = late(r"-?\d{1,15}|[Tt]rue|[Ff]alse")
 """Values that are not text and that every reader takes for the same."""
 NO_KEY = late(r"[<>\"'`\r\n]")
 """Signs that stand in no key but one the schema has."""
