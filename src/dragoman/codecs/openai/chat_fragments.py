@@ -61,8 +61,11 @@ class Fragments:
         return partial(self._calls.add, self._by_index[index])
 
     def is_legacy(self, call: JsonObject) -> bool:
-        """Is the deprecated `function_call` a call?  Snowflake fills it with empty strings, where it is none."""
-        return bool(string(call.get("name"))) or (bool(call) and self._calls.knows(_LEGACY))
+        """Is the deprecated `function_call` a call?  Snowflake fills it with empty strings, where it is none, and
+        llama-cpp-python with the first of the calls that stand beside it."""
+        if self._calls.knows(_LEGACY):
+            return bool(call)
+        return bool(string(call.get("name"))) and not self._calls.any
 
     def legacy(self, call: JsonObject) -> list[Event]:
         """A fragment of the deprecated `function_call`."""
