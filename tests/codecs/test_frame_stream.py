@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from dragoman.codecs import CODECS
 from dragoman.codecs.fidelity.decoding import decode_chunks
 from dragoman.codecs.shared.frame_stream import SHORT, FrameStream
-from dragoman.codecs.shared.halves import Halves
 from dragoman.codecs.shared.frames import Frame, FrameKind, readers, writers
+from dragoman.codecs.shared.halves import Halves
 from dragoman.codecs.shared.spec import Codec
 from dragoman.errors import ProviderError
 from dragoman.events import (

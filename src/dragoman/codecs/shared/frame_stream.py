@@ -159,7 +159,10 @@ class FrameStream:
     def _whole_of(self, frames: list[Frame]) -> list[Frame]:
         """Those of which no half of a character is still to come, the one that waited for its half first."""
         if self._halves is None:
-            if not any([ESCAPE in frame.data for frame in frames]):
+            for frame in frames:
+                if ESCAPE in frame.data:
+                    break
+            else:
                 return frames
             self._halves = Halves()
         return [whole for frame in frames for whole in self._halves.feed(frame)]

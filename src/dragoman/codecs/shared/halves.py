@@ -1,9 +1,9 @@
-"""Characters that a stream cut in two: a frame whose string ends in the first half of a surrogate pair, as servers write
-that cut text by UTF-16 units, waits for the frame with the other half.
+"""Characters that a stream cut in two, as servers do that cut text by UTF-16 units: a frame whose string ends in the
+first half of a surrogate pair waits for the frame with the other half.
 
 Knows JSON's spelling and frames; nothing of an API.
-Contract: a pair whose halves end and begin strings of one frame and the next stands whole in the next; every other frame
-is given as it came, in its order, and `close` gives the one that still waits.
+Contract: a pair whose halves end and begin strings of one frame and the next stands whole in the next; every other
+frame is given as it came, in its order, and `close` gives the one that still waits.
 """
 
 from __future__ import annotations
