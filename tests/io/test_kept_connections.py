@@ -18,7 +18,6 @@ UNASKED = {
     "answer": OK.replace(b"ok", b"no"),
     "time is over": b"HTTP/1.1 408 Request Timeout\r\nconnection: close\r\ncontent-length: 4\r\n\r\nlate",
     "no length": b"HTTP/1.1 408 Request Timeout\r\nconnection: close\r\n\r\nlate",
-    "begun": b"HTTP/1.1 2",
     "no HTTP": b"\x00\x00bye",
 }
 ASKED: list[dict[str, Any]] = [{"method": "GET"}, {"method": "PUT", "body": b"{}"}]
