@@ -428,7 +428,10 @@ def _part_events(part: Part) -> tuple[Event, ...]:
     if not isinstance(part, Text | Reasoning):
         raise TypeError(f"a response cannot hold {type(part).__name__}; results belong in a message of role 'tool'")
     said = TextDelta(part.text) if isinstance(part, Text) else ReasoningDelta(part.text)
-    return (said, PartEnded(part.metadata)) if part.metadata else (said,)
+    if not part.metadata:
+        return (said,)
+    announced: tuple[Event, ...] = getattr(part.metadata, "announced", ())  # a wire's own fields may be known by it
+    return (*announced, said, PartEnded(part.metadata))
 
 
 def call_events(call: ToolCall, index: int = 0) -> tuple[CallStarted, CallDelta, CallEnded]:

@@ -13,6 +13,7 @@ from dragoman.codecs import CODECS
 from dragoman.codecs.fidelity.decoding import decode_chunks
 from dragoman.codecs.shared.frame_stream import SHORT, FrameStream
 from dragoman.codecs.shared.frames import Frame, FrameKind, readers, writers
+from dragoman.codecs.shared.halves import Halves
 from dragoman.codecs.shared.spec import Codec
 from dragoman.errors import ProviderError
 from dragoman.events import (
@@ -53,9 +54,10 @@ def bytes_of(codec: Codec, frames: list[Frame], newline: bytes = b"\n") -> bytes
 
 
 def one_by_one(codec: Codec, data: bytes) -> Response | str:
-    reader, decoder, assembler = readers[codec.frames](), codec.decode_stream(), Assembler()
+    reader, decoder, assembler, halves = readers[codec.frames](), codec.decode_stream(), Assembler(), Halves()
     try:
-        for frame in (*reader.feed(data), *reader.close()):
+        frames = [whole for frame in (*reader.feed(data), *reader.close()) for whole in halves.feed(frame)]
+        for frame in (*frames, *halves.close()):
             assembler.extend(decoder.feed(frame))
             if hasattr(decoder, "_like"):
                 decoder._like = None

@@ -95,14 +95,48 @@ def said(*content: dict[str, Any]) -> dict[str, Any]:
 @pytest.mark.parametrize("output", [[said(TEXT, REFUSAL)], [said(TEXT), SEARCH]], ids=["a refusal", "a search"])
 def test_a_message_keeps_its_citations_whatever_follows(stream: bool, output: list[dict[str, Any]]) -> None:
     reply = ask(app(responses(stream, *output), "openai_responses"), "openai_responses", stream=stream)
-    events = [json.loads(line[6:]) for line in reply.body.decode().splitlines() if line.startswith("data: {")]
-    told = events[-1]["response"] if stream else reply.json
+    told = events_of(reply)[-1]["response"] if stream else reply.json
     assert told["output"][0]["content"][0] == TEXT
 
 
 def test_a_refusal_of_another_wire_is_one_in_a_stream_too() -> None:
     reply = ask(app(responses(True, said(TEXT, REFUSAL)), "openai_responses"), "openai_chat", stream=True)
     assert (of_deltas(reply, "content"), of_deltas(reply, "refusal")) == ("Well", "I cannot.")
+
+
+def peers_of_refusals() -> dict[str, tuple[str, ScriptedPeer]]:
+    """Providers that answer one JSON body whatever was asked for: a text, and a refusal behind it."""
+    message = {"content": "Well", "refusal": "I cannot."}
+    return {"chat": ("openai_chat", chat(False, message)), "responses": ("openai_responses", responses(False, said(TEXT, REFUSAL)))}
+
+
+@pytest.mark.parametrize("more", [{}, {"tools": []}], ids=["tools", "no tools"])
+@pytest.mark.parametrize("back", ["chat", "responses"])
+def test_a_refusal_of_a_whole_body_is_one_in_a_stream(back: str, more: dict[str, Any]) -> None:
+    api, peer = peers_of_refusals()[back]
+    reply = ask(app(peer, api), "openai_chat", stream=True, **more)
+    assert (of_deltas(reply, "content"), of_deltas(reply, "refusal")) == ("Well", "I cannot.")
+    events = events_of(ask(app(peer, api), "openai_responses", stream=True, **more))
+    assert [(one["type"], one["delta"]) for one in events if "delta" in one] == [
+        ("response.output_text.delta", "Well"), ("response.refusal.delta", "I cannot."),
+    ]  # fmt: skip
+
+
+def events_of(reply: Reply) -> list[dict[str, Any]]:
+    return [json.loads(line[6:]) for line in reply.body.decode().splitlines() if line.startswith("data: {")]
+
+
+BEHIND = {**TEXT, "text": "Still."}
+
+
+@pytest.mark.parametrize("parts", [(TEXT, REFUSAL), (REFUSAL, TEXT), (TEXT, REFUSAL, BEHIND)])
+def test_a_message_of_texts_and_refusals_stays_one_in_a_stream(parts: tuple[dict[str, Any], ...]) -> None:
+    events = events_of(ask(app(responses(True, said(*parts)), "openai_responses"), "openai_responses", stream=True))
+    (item,) = events[-1]["response"]["output"]
+    assert [part["type"] for part in item["content"]] == [part["type"] for part in parts]
+    assert [one["part"] for one in events if one["type"] == "response.content_part.done"] == item["content"]
+    done = [part.get("text", part.get("refusal")) for part in parts]
+    assert [one.get("text", one.get("refusal")) for one in events if one["type"].endswith(("text.done", "refusal.done"))] == done
 
 
 # ── reasoning of which nothing may be read ───────────────────────────────────

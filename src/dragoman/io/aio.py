@@ -40,6 +40,7 @@ from .failures import (
 )
 from .held_bytes import HeldBytes
 from .ids import mint
+from .kept_connections import QuietConnector
 from .tasks import TaskToolRunner, interruptible
 
 HEADERS = {"accept-encoding": "identity"}
@@ -71,8 +72,7 @@ def _as_told(timeouts: Timeouts) -> aiohttp.ClientTimeout:
 _timeout = per_object(_as_told)
 
 
-def _connector() -> aiohttp.BaseConnector:
-    return aiohttp.TCPConnector(limit=0, keepalive_timeout=KEEP_ALIVE_SECONDS)
+_KEPT: Mapping[str, Any] = {"limit": 0, "keepalive_timeout": KEEP_ALIVE_SECONDS}
 
 
 @lru_cache(maxsize=256)
@@ -158,9 +158,9 @@ class AsyncPool:
             self._opened = None
         if self._opened is None:
             session = aiohttp.ClientSession(
-                connector=_connector(), cookie_jar=aiohttp.DummyCookieJar(), headers=HEADERS
+                connector=QuietConnector(**_KEPT), cookie_jar=aiohttp.DummyCookieJar(), headers=HEADERS
             )
-            self._loop, self._opened = loop, (session, Direct(_connector(), HEADERS, loop))
+            self._loop, self._opened = loop, (session, Direct(aiohttp.TCPConnector(**_KEPT), HEADERS, loop))
         return self._opened
 
     def _proxy(self, url: str) -> str | None:

@@ -36,7 +36,7 @@ from ...events import (
 from ...types import NOTHING, JsonObject, Media, Opaque, Response
 from ..shared.body import items, mapping, string
 from ..shared.media import data_url, from_url, media_kind
-from ..shared.spec import CHOICES, SEAL, WireFields, seal_of
+from ..shared.spec import CHOICES, REFUSAL, SEAL, WireFields, seal_of
 from .beside import TOKENS_AT, Token, tier_crossed, tokens_in, tokens_of, tokens_written
 from .parts import MINTED
 from .settings import ANTHROPIC, CHAT, GEMINI, INVOKE, RESPONSES, drop_at
@@ -111,8 +111,8 @@ class AnswerCrossing:
             case WireEvent() if event.name == CHOICES and event.api != self._api:
                 self.others = True
                 return []
-            case WireEvent() if (event.api, event.name) in REFUSING.items() and self._api in REFUSING:
-                return self._behind_part(WireEvent(self._api, REFUSING[self._api], NOTHING))
+            case WireEvent() if event.name == REFUSAL and event.api in REFUSING and self._api in REFUSING:
+                return self._behind_part(WireEvent(self._api, REFUSAL))
             case WireEvent() if event.api == self._api:
                 return self._behind_part(event)
             case IssueReported() | CallDoubted() | WireEvent():
@@ -150,7 +150,7 @@ class AnswerCrossing:
         written = _PARTS[self._api](found, heard, metadata) if self._api in _PARTS and not own else {}
         written |= {"logprobs": [*tokens]} if tokens and self._api == RESPONSES else {}
         if isinstance(metadata, WireFields) and not own:
-            written |= {"type": "refusal"} if metadata.get("type") == "refusal" and self._api in REFUSING else {}
+            written |= {"type": REFUSAL} if metadata.get("type") == REFUSAL and self._api in REFUSING else {}
             held = replace(held, metadata=self._unsaid_of(metadata, found))
         if not written:
             return [] if implied and not held.metadata else [held]
@@ -260,8 +260,8 @@ def crossing_of(response: Response, api: str) -> tuple[Response, Response]:
     return made, replace(made, extra=crossing.unsaid)
 
 
-REFUSING: Mapping[str, str] = {CHAT: "refusal", RESPONSES: "response.refusal.delta"}
-"""Wire → the event before a text that is a refusal; others have no field for one."""
+REFUSING = frozenset({CHAT, RESPONSES})
+"""Wires that say of a text that it declines; others have no field for it."""
 CITING = frozenset({CHAT, RESPONSES, ANTHROPIC, GEMINI})
 """Wires that say which pages a text rests on."""
 SEARCHING = frozenset({RESPONSES, ANTHROPIC, GEMINI})

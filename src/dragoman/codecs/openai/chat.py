@@ -62,7 +62,7 @@ class _Decoder(RunDecoder):
     def __init__(self, ids: Ids | None = None) -> None:
         super().__init__(ids)
         self._fragments = Fragments(self._calls)
-        self._refused = self._others = False
+        self._refused = self._others = self._in_deltas = False
         self._chosen: Any = None
         self._choice: dict[str, Any] = {}
         self._message: dict[str, Any] = {}
@@ -147,12 +147,20 @@ class _Decoder(RunDecoder):
         return [*([] if known else [several]), self._beside(CHOICES, {CHOICES: others})]
 
     def _choose(self, choice: JsonObject) -> list[Event]:
-        delta = mapping(choice.get("delta")) or mapping(choice.get("message"))  # Writer's chunks hold both
+        delta = self._said_by(choice)
         besides = rest(choice, CHOICE)
         gather(self._choice, besides)
         self._word = string(choice.get("finish_reason")) or self._word
         events = self._delta(delta, whole="delta" not in choice)
         return [self._beside("choice", told), *events] if (told := present(besides)) else events
+
+    def _said_by(self, choice: JsonObject) -> JsonObject:
+        """Its delta, or the message that stands for one; behind deltas a message says once more what they said."""
+        delta = mapping(choice.get("delta"))
+        if self._in_deltas:
+            return delta
+        self._in_deltas = any(value for key, value in delta.items() if key != "role")
+        return delta or mapping(choice.get("message"))
 
     def _delta(self, delta: JsonObject, *, whole: bool) -> list[Event]:
         events = self._think(delta) + self._content(delta.get("content"))

@@ -61,8 +61,11 @@ class Fragments:
         return partial(self._calls.add, self._by_index[index])
 
     def is_legacy(self, call: JsonObject) -> bool:
-        """Is the deprecated `function_call` a call?  Snowflake fills it with empty strings, where it is none."""
-        return bool(string(call.get("name"))) or (bool(call) and self._calls.knows(_LEGACY))
+        """Is the deprecated `function_call` a call?  Snowflake fills it with empty strings, where it is none, and
+        llama-cpp-python with the first of the calls that stand beside it."""
+        if self._calls.knows(_LEGACY):
+            return bool(call)
+        return bool(string(call.get("name"))) and not self._calls.any
 
     def legacy(self, call: JsonObject) -> list[Event]:
         """A fragment of the deprecated `function_call`."""
@@ -87,6 +90,8 @@ class Fragments:
         if call_id:
             self._by_id[call_id] = key
         self._latest = key
+        if call_id and self._calls.repeats(key, arguments):
+            return events
         if isinstance(call.get("custom"), Mapping) and isinstance(arguments, Mapping):
             self._texts[key] = self._texts.get(key, "") + string(arguments.get("input"))
             arguments = {"input": self._texts[key]}
@@ -102,7 +107,7 @@ class Fragments:
     def _find(self, index: int | None, call_id: str, name: str) -> Hashable:
         """The call a fragment belongs to, None for a new one.
 
-        An index says, where there is one, but the same index with a new id is a new call (Gemini via OpenRouter: 15
+        An index says, where there is one, but the same index with another id is another call (Gemini via OpenRouter: 15
         calls, all of index 0).  Without an index the id says (Mistral), without both the latest call goes on.
         """
         if index is None:
@@ -110,7 +115,7 @@ class Fragments:
         else:
             key = self._by_index.get(index)
             if key is not None and call_id and self._is_new_id(key, call_id):
-                return None
+                key = self._by_id.get(call_id)
         return None if key is not None and name and self._is_new_name(key, name, numbered=index is not None) else key
 
     def _is_new_id(self, key: Hashable, call_id: str) -> bool:

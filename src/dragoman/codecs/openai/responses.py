@@ -20,7 +20,7 @@ from ..shared.body import an_array, an_object, count, counts, items, mapping, pr
 from ..shared.decoder import AnswerDecoder
 from ..shared.errors import raise_error, read_failure
 from ..shared.frames import FrameKind
-from ..shared.spec import TYPED, Codec, Ids, wire_fields
+from ..shared.spec import REFUSAL, TYPED, Codec, Ids, wire_fields
 from .responses_items import CALLS, NAME, Names, call_name, message_text, read_part, read_reasoning, reasoning_text
 from .responses_plain import BODY, plain_answer
 from .responses_requests import decode_request, encode_request, turn_writer
@@ -30,7 +30,6 @@ from .responses_streaming import (
     IN_FULL,
     LOGPROBS,
     NEXT_PART,
-    REFUSING,
     REPEATED,
     ResponseEncoder,
 )
@@ -221,7 +220,7 @@ class _Decoder(AnswerDecoder):
         events = self._start() + self._next_content(item, place)
         if "refusal" in string(body.get("type")) and place not in item.emitted:
             self._refused = True
-            events.append(self._beside(REFUSING))
+            events.append(self._beside(REFUSAL))
         item.emitted.add(place)
         return events + self._emit_text(text)
 
@@ -327,7 +326,7 @@ class _Decoder(AnswerDecoder):
                 events.append(PartAdded(part))
             elif place not in begun.emitted and part.text:
                 self._answered = True
-                events += [self._beside(REFUSING)] if mapping(content).get("type") == "refusal" else []
+                events += [self._beside(REFUSAL)] if mapping(content).get("type") == "refusal" else []
                 events += [TextDelta(part.text), PartEnded(message_text(part, about).metadata)]
             elif place == begun.current:
                 events.append(PartEnded(message_text(part, about).metadata))

@@ -27,7 +27,7 @@ from ..shared import strict
 from ..shared.body import items, mapping, string
 from ..shared.encoder import Encoder, final_stop
 from ..shared.frames import Frame
-from ..shared.spec import UNSTAMPED, Stamp, extra_for, own, seal_of
+from ..shared.spec import REFUSAL, UNSTAMPED, Stamp, extra_for, own, seal_of
 from .responses_items import (
     CALLS,
     NAME,
@@ -43,7 +43,6 @@ from .typed_items import TypedItem, form_of, kept_item
 
 ADDED = "response.output_item.added"
 IN_FULL = "response.reasoning_text.delta"
-REFUSING = "response.refusal.delta"
 REPEATED = frozenset({
     "response.content_part.added", "response.content_part.done", "response.reasoning_summary_part.added",
     "response.reasoning_summary_part.done", "response.reasoning_summary_text.done", "response.reasoning_text.done",
@@ -138,7 +137,7 @@ class ResponseEncoder(Encoder):
     def _text_delta(self, text: str) -> Frame:
         fields = {**self._of_item(), "content_index": len(self._before), "delta": text}
         if self._refusing:
-            return Frame(to_json(fields), REFUSING)
+            return Frame(to_json(fields), "response.refusal.delta")
         logprobs, self._logprobs = self._logprobs, []
         return Frame(to_json({**fields, "logprobs": logprobs}), "response.output_text.delta")
 
@@ -152,8 +151,9 @@ class ResponseEncoder(Encoder):
         if event.name == IN_FULL and not event.fields:
             self._thinking = _FULL
             return []
-        if event.name == REFUSING:
-            ended = self._end(NOTHING)
+        if event.name == REFUSAL:
+            goes_on = self._open == "message" and self._before and not self._pieces  # the message has said more before
+            ended = [] if goes_on else self._end(NOTHING)
             self._refusing = self._refused = True
             return ended
         if event.name == ADDED:
@@ -283,10 +283,13 @@ class ResponseEncoder(Encoder):
         if self._open == "message" and (self._pieces or not self._before):
             return []
         item = {"type": "message", "status": "in_progress", "role": "assistant", "content": []}
-        part: dict[str, Any] = {"type": "output_text", "text": "", "annotations": [], "logprobs": []}
-        part = {"type": "refusal", "refusal": ""} if self._refusing else part
+        part = {"type": REFUSAL, REFUSAL: ""} if self._refusing else self._empty_text()
         begun = [] if self._open == "message" else self._begin("message", item)
         return [*begun, self._content("response.content_part.added", part=part)]
+
+    @staticmethod
+    def _empty_text() -> dict[str, Any]:
+        return {"type": "output_text", "text": "", "annotations": [], "logprobs": []}
 
     def _begin_reasoning(self) -> list[Frame]:
         begun = self._begin("reasoning", {"type": "reasoning", "summary": []})
@@ -311,33 +314,22 @@ class ResponseEncoder(Encoder):
 
     def _end_message(self, text: str, left: JsonObject) -> list[Frame]:
         item = self._written(text, left)
-        part = item["content"][0]
-        if self._refusing:
-            return self._end_refusal(text, item)
-        if part["type"] == "refusal":  # another wire's: it was streamed as text, for nobody could know
-            part = {"type": "output_text", "text": text, "annotations": [], "logprobs": []}
-        ended = [] if self._before and not text else self._end_content(text, part)
+        ended = [] if self._before and not text else self._end_content(text, item["content"][0])
         return [*ended, *self._finish_item({**item, "content": [*self._before]})]
 
     def _end_content(self, text: str, part: dict[str, Any]) -> list[Frame]:
         """End a part of the open message."""
-        frames = [
-            *self._annotations(part),
-            self._content("response.output_text.done", text=text, logprobs=part["logprobs"]),
-            self._content("response.content_part.done", part=part),
-        ]
+        if self._refusing:
+            part, said = {"type": REFUSAL, REFUSAL: text}, [self._content("response.refusal.done", refusal=text)]
+        else:
+            part = part if part["type"] != REFUSAL else {**self._empty_text(), "text": text}  # nobody announced it
+            done = self._content("response.output_text.done", text=text, logprobs=part["logprobs"])
+            said = [*self._annotations(part), done]
+        frames = [*said, self._content("response.content_part.done", part=part)]
+        self._refusing = False
         self._before.append(part)
         self._pieces = []
         return frames
-
-    def _end_refusal(self, text: str, item: dict[str, Any]) -> list[Frame]:
-        self._refusing = False
-        part = {"type": "refusal", "refusal": text}
-        return [
-            self._content("response.refusal.done", refusal=text),
-            self._content("response.content_part.done", part=part),
-            *self._finish_item({**item, "content": [part]}),
-        ]
 
     def _annotations(self, part: JsonObject) -> list[Frame]:
         """What a text rests on, each by an event of its own."""

@@ -90,6 +90,13 @@ class CallBook:
         """Are the arguments under `key` a complete object?"""
         return self._open[key].complete
 
+    def repeats(self, key: Hashable, arguments: Any) -> bool:
+        """Are these the whole arguments under `key` once more, as some servers end a call that came in fragments?"""
+        call = self._open[key]
+        if not (isinstance(arguments, str) and arguments.startswith("{") and call.pieces and call.complete):
+            return False
+        return arguments == call.text
+
     @property
     def idle(self) -> bool:
         """Is no call still open, so that `end_complete` has nothing to say?"""

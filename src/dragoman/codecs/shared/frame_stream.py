@@ -11,7 +11,8 @@ from collections.abc import Iterable, Iterator
 
 from ...events import CallDelta, Event, ReasoningDelta, TextDelta
 from .alike import Alike, Found, like_frame
-from .frames import CR, CUTS, readers
+from .frames import CR, CUTS, Frame, readers
+from .halves import ESCAPE, Halves
 from .spec import Codec, Ids, Likeness, Progress
 
 MOST_TRIES = 8
@@ -26,8 +27,8 @@ class FrameStream:
     """One answer in frames."""
 
     __slots__ = (
-        "_alike", "_between", "_cut", "_cuts", "_decoder", "_like", "_reader", "_said", "_silent", "_tail", "_tries",
-        "is_open",
+        "_alike", "_between", "_cut", "_cuts", "_decoder", "_halves", "_like", "_reader", "_said", "_silent", "_tail",
+        "_tries", "is_open",
     )  # fmt: skip
 
     is_open: bool
@@ -41,6 +42,7 @@ class FrameStream:
         self._between = True  # has every frame that began ended?
         self._tail = b""  # the beginning of one that the reader was not given
         self._cut = ""  # what ends frames
+        self._halves: Halves | None = None  # made for the first frame that may hold half a character
         self._like: Likeness | None = None  # of the last frame
         self._alike: Alike | None = None  # reads the frames that are like it
         self._tries = 0  # times that one was made since the last that was of use
@@ -75,7 +77,8 @@ class FrameStream:
         tail, self._tail = self._tail, b""
         if tail:
             yield from self._one(tail)
-        for frame in self._reader.close():
+        last = self._whole_of(self._reader.close())
+        for frame in [*last, *(self._halves.close() if self._halves is not None else ())]:
             yield from self._checked(self._decoder.feed(frame))
 
     def _checked(self, events: list[Event]) -> list[Event]:
@@ -140,18 +143,29 @@ class FrameStream:
         """Read it by the wire's rules, and see whether the next may be like it."""
         frames = self._reader.feed(given.encode() if isinstance(given, str) else given)
         self._silent = 0 if frames else self._silent + len(given)
-        for frame in frames:
+        for frame in self._whole_of(frames):
             events = self._checked(self._decoder.feed(frame))
             self._said += sum(map(_length, events))
             yield from events
         self.is_open = self._decoder.progress is Progress.OPEN
         like = self._decoder.like
-        if like is None or like is not self._like:
+        if like is None or like is not self._like or (self._halves is not None and self._halves.waits):
             self._alike = None
         elif isinstance(given, str) and len(frames) == 1 and self._tries < MOST_TRIES:
             self._tries += 1
             self._alike = like_frame(given, like.last, like.noise, like.string)
         self._like = like
+
+    def _whole_of(self, frames: list[Frame]) -> list[Frame]:
+        """Those of which no half of a character is still to come, the one that waited for its half first."""
+        if self._halves is None:
+            for frame in frames:
+                if ESCAPE in frame.data:
+                    break
+            else:
+                return frames
+            self._halves = Halves()
+        return [whole for frame in frames for whole in self._halves.feed(frame)]
 
     def _told(self, run: list[Found]) -> list[Event]:
         """The events of frames that were read by likeness: what came together is told together."""

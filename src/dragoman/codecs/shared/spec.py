@@ -18,7 +18,7 @@ from enum import Enum
 from typing import Any, Literal, Protocol
 
 from ...errors import CodecError, ProviderError
-from ...events import Event, ReasoningDelta, TextDelta
+from ...events import Event, ReasoningDelta, TextDelta, WireEvent
 from ...types import NOTHING, JsonObject, Message, Request, Response
 from .body import present
 from .errors import ErrorFrame, read_failure
@@ -45,6 +45,11 @@ class WireFields(dict[str, Any]):
         super().__init__(fields)
         self.api: str = api
         self.origin: str = origin
+
+    @property
+    def announced(self) -> tuple[WireEvent, ...]:
+        """What a stream says before the text of a part with these fields: its wire's clients must know what comes."""
+        return (WireEvent(self.api, REFUSAL),) if self.get("type") == REFUSAL else ()
 
 
 TYPED, TOOLSET = "typed", "toolset"
@@ -77,6 +82,8 @@ def own(api: str, metadata: JsonObject) -> JsonObject:
 
 CHOICES = "choices"
 """The field of an answer for choices beside the first, and the name of a `WireEvent` that brings pieces of them."""
+REFUSAL = "refusal"
+"""The `type` of a text that declines, on wires with a field for one, and the name of the `WireEvent` before it."""
 SEAL = "seal"
 """The word of `metadata` for state of another wire, sealed: opaque, given back by clients, opened by who made it."""
 _SEALED = "dg1."
