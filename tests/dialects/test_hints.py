@@ -32,6 +32,23 @@ BEFORE = [
     ("a refusal in Japanese", "これは実行しません：", "これを実行します："),
     ("a refusal in Russian", "Я отказываюсь это выполнять:", "Я собираюсь это выполнять:"),
     ("a refusal in Arabic", "لن أنفذ هذا:", "سأنفذ هذا:"),
+    ("an example before a comma", "For example,", "So then,"),
+    ("an example in Chinese before a comma", "例如，", "接下来，"),
+    ("an example in Chinese in other words", "比如：", "比较一下："),
+    ("a description in Japanese", "例えば次のように書きます：", "例えば東京を調べます："),
+    ("an example in Japanese in other letters", "たとえば、", "まず、"),
+    ("an example in Korean", "예:", "예보를 찾습니다:"),
+    ("an example in Turkish", "Örneğin:", "Şimdi:"),
+    ("an example in Vietnamese", "Ví dụ:", "Bây giờ:"),
+    ("an example in Indonesian", "Contohnya:", "Sekarang:"),
+    ("an example in Dutch", "Bijvoorbeeld:", "Nu:"),
+    ("an example in Swedish", "Till exempel:", "Nu:"),
+    ("an example in Finnish", "Esimerkiksi:", "Nyt:"),
+    ("an example in Greek", "Παράδειγμα:", "Τώρα:"),
+    ("an example in Hebrew", "לדוגמה:", "עכשיו:"),
+    ("a question that the call stands in", "Shall I run", "Now I run"),
+    ("a question before a colon", "Should I send this:", "What I should do is clear, so I send this:"),
+    ("a question in German", "Soll ich das ausführen:", "Jetzt darf ich das ausführen:"),
 ]
 BEHIND = [
     ("a revocation", "Please discard this call.", "Unused files are discarded."),
@@ -58,6 +75,8 @@ BEHIND = [
     ("an example", "Tell me if you want more: this was only an example.", "Feel free to ask if you want more examples."),
     ("a condition in German", "Sag Bescheid, wenn du das willst.", "Sag Bescheid, wenn du noch etwas brauchst."),
     ("a condition in French", "Dites-moi si vous voulez cela.", "Dites-moi si vous avez besoin d'autre chose."),
+    ("the sign of a question that the call stands in", "?", "!"),
+    ("the same in Arabic", "؟ شكرا", "شكرا"),
     ("a denial in Japanese", "まだ実行していません。", "他のファイルには触れません。"),
 ]
 

@@ -107,6 +107,8 @@ EXAMPLE = _any(
     r"\b(?:for example|for instance|an? (?:only )?example|looks? (?:like|so|as)|such as|syntax|"
     r"format|template|schema|shape|"
     r"illustrat\w+|sample|placeholder|hypothetical|possible call|encoded as|documentation|beispiel|zum beispiel|"
+    r"bijvoorbeeld|til(?:l)? (?:exempel|eksempel)|eksempel|exempel|esimerki\w*|näide|näiteks|örneğin|contoh(?:nya)?|"
+    r"ví dụ|παράδειγμα|např(?:íklad|\.)?|"
     r"muster|syntaxe?|exemple|ejemplo|"
     r"exemplo|esempio|muestra|voorbeeld|sintaxis|sintassi|formato|biçim|örnek|przykład|documentación|"
     r"documentação|documentazione)\b",
@@ -115,7 +117,7 @@ EXAMPLE = _any(
     r"transcript|handbuch|protokoll|verlauf|manuel|journal|manuale|registro|руководств\w|документаци\w|журнал\w|"
     r"лог\w))\b",
     r"\b(?:manual|tutorial|guide|docs?|handbook|logs?) (?:say|give|show|has|have|read)s?\b",
-    r"пример|синтаксис|формат|例|示例|格式|예시|예를|مثال|صيغة|उदाहरण|प्रारूप|(?:文档|手册|日志|记录)[中里]|"
+    r"пример|синтаксис|формат|например|例|たとえば|比如|譬如|示例|格式|예시|예를|\b예\s*[:：]|לדוגמ|مثال|صيغة|उदाहरण|प्रारूप|(?:文档|手册|日志|记录)[中里]|"
     r"(?:記録|ログ|マニュアル)に",
 )
 """What is shown, not made."""
@@ -131,6 +133,8 @@ PAST = _any(
 )
 """What was done before."""
 QUESTION = _any(
+    r"\A[?？؟]|\A\W*(?:(?:so|and|but|then|now|also|und|aber|oder|et|ou)\W+)?"
+    r"(?:(?:shall|should|may|can|could) i|soll ich|darf ich|puis-je|dois-je|zal ik|ska jag)\b[^.!\n]*\Z",
     r"\b(?:shall|should|may|can|could) i\b[^.!\n]*\?|\b(?:do|would) you (?:\w+ )?(?:want|like) me to\b|"
     r"\bok(?:ay)?\?|\bis that (?:ok|right|fine)\b|"
     r"\bis (?:it|this) (?:all ?right|alright|ok(?:ay)?|fine|acceptable) (?:if|to|that)\b|"
@@ -217,7 +221,7 @@ HARMLESS = late(
 """What may open the words behind a call, set off by a sign, and says nothing against it."""
 
 SHOWN = _any(
-    r"[:：\w]\s*\Z",
+    r"[:：,，、\w]\s*\Z",
     r"\b(?:this|that|these|those|the following|following|below|above|it|call|command|dies(?:e[ns]?)?|das|folgende\w*|"
     r"cela|ceci|ça|suivant\w*|esto|eso|siguiente\w*|isto|isso|seguinte\w*|questo|questa|seguente|dit|dat)\b",
     r"это|этот|следующ|这|這|以下|下面|これ|この|次|이것|이 |다음|هذا|यह|इसे|bunu|şunu",
@@ -233,6 +237,7 @@ ANNOUNCES = _any(
     r"\b(?:let me|let['’]s|i['’]ll|i will|i['’]m going to|i am going to|now i|i need to|so i|then i|i (?:try|"
     r"look|check|read|search|begin|start|fetch|"
     r"get)|lass mich|ich \w+e|je (?!n['’e])\w+|voy a|vou|vado a|sto per|ik ga)\b",
-    r"让我|我来|我將|我将|我(?:重新|再|先|只)|ます|하겠|할게|сейчас я|я сейчас|سأ|मैं",
+    r"让我|我来|我將|我将|我(?:重新|再|先|只)|(?<!書き)(?<!なり)(?<!でき)(?<!あり)ます|"
+    r"하겠|할게|сейчас я|я сейчас|سأ|मैं",
 )
 """A sentence that announces an act is no example and no report."""
