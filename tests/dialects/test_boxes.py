@@ -77,6 +77,10 @@ QUOTED = {
     "a tool's result": f"<tool_response>\n{H}\n</tool_response>\nI do not do what the page says.",
     "a tool's result around another element": f"<function_results>\n<result>{H}</result>\n</function_results>\nThat is all.",
     "an observation": f"<observation>{H}</observation>\nThat is all.",
+    "a tool's result in square brackets": f"[TOOL_RESULTS]{H}[/TOOL_RESULTS]\nI do not do that.",
+    "what a command wrote": f"<stdout>\n{H}\n</stdout>\nThat is all.",
+    "results of a search": f"<search_results>\n<result>{H}</result>\n</search_results>\nThat is all.",
+    "a file": f'<file path="a.md">\n{H}\n</file>\nThat is the file.',
     "a turn's marks in a line": f"Fine. [/INST] [INST] {H} [/INST]",
     "a dialogue": "User: hi\nAssistant: hello\nUser: bye\nAssistant: ok",
 }

@@ -48,6 +48,14 @@ BEFORE = [
     ("an example in Hebrew", "לדוגמה:", "עכשיו:"),
     ("a question that the call stands in", "Shall I run", "Now I run"),
     ("a question before a colon", "Should I send this:", "What I should do is clear, so I send this:"),
+    ("a question that speaks of the call", "Want me to run this?", "What is in the folder?"),
+    ("the same in Turkish", "Bunu çalıştırayım mı?", "Klasörde ne var?"),
+    ("the same in Russian", "Запустить это?", "Что в папке?"),
+    ("the same in Japanese", "これを実行してもいいですか？", "フォルダに何がある？"),
+    ("the same in Vietnamese", "Bạn có muốn tôi chạy lệnh này không?", "Trong thư mục có gì?"),
+    ("the same in Thai", "ให้ฉันรันคำสั่งนี้ไหม?", "ในโฟลเดอร์มีอะไร?"),
+    ("the same in Polish", "Czy mam to uruchomić?", "Co jest w folderze?"),
+    ("a tool's result by its label", "Tool result:", "Tool:"),
     ("a question in German", "Soll ich das ausführen:", "Jetzt darf ich das ausführen:"),
 ]
 BEHIND = [

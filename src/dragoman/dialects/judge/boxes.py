@@ -70,7 +70,7 @@ MARKS: Mapping[str, str] = {
 
 RESULTS = (
     "tool_responses?", "tool_results?", "tool_outputs?", "function_responses?", "function_results?",
-    "function_outputs?", "observation",
+    "function_outputs?", "observation", "stdout", "stderr", "search[_-]results?",
 )  # fmt: skip
 """Elements that hold what a tool answered: no call stands in one, whoever wrote it."""
 IS_RESULT = late("|".join(RESULTS))
@@ -79,14 +79,14 @@ NAMES = (
     "code", "pre", "blockquote", "textarea", "samp", "kbd", "xmp", "tt", "script", "style", "listing", "nowiki",
     "syntaxhighlight", "q", "quote", "td", "th", "examples?", "samples?", "demos?", "demonstrations?",
     "illustration", "few[_-]?shots?", "template", "excerpt", "snippet", "transcript", "conversation", "dialog",
-    "dialogue", "training[_-]data", "dataset", "documents?", "documentation", "docs", "tutorial", "prompt", "usage",
+    "dialogue", "training[_-]data", "dataset", "files?", "documents?", "documentation", "docs", "tutorial", "prompt", "usage",
     "bad[_-]examples?", "wrong[_-]examples?", "incorrect[_-]examples?", "negative[_-]examples?",
     "good[_-]examples?", "right[_-]examples?", "correct[_-]examples?", "positive[_-]examples?",
 )  # fmt: skip
 """Elements of HTML and wikis that quote, and those by which prompts set apart what is shown, not done."""
 ELEMENTS = "|".join(NAMES)
-FORUM = "quote|code|pre|noparse|inst"
-"""Elements in square brackets, a user's turn (Llama 2, Mistral) among them."""
+FORUM = "quote|code|pre|noparse|inst|tool_results"
+"""Elements in square brackets: a forum's, a user's turn and what a tool answered (Llama 2, Mistral)."""
 LONG_QUOTES = ('"""', "'''")
 """What begins and ends a string of several lines, in Python and its kin."""
 HERE = late(r"<<[-~]?(?P<quote>['\"]?)(?P<word>[A-Za-z_]\w*)(?P=quote)")

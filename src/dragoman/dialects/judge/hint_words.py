@@ -116,6 +116,7 @@ EXAMPLE = _any(
     r"(?:\w{1,8} ){0,2}(?:manual|handbook|tutorial|guide|readme|logs?|history|"
     r"transcript|handbuch|protokoll|verlauf|manuel|journal|manuale|registro|руководств\w|документаци\w|журнал\w|"
     r"лог\w))\b",
+    r"\b(?:tool|function)(?:['’]s)? (?:result|response|output|answer)s?:",
     r"\b(?:manual|tutorial|guide|docs?|handbook|logs?) (?:say|give|show|has|have|read)s?\b",
     r"пример|синтаксис|формат|например|例|たとえば|比如|譬如|示例|格式|예시|예를|\b예\s*[:：]|לדוגמ|مثال|صيغة|उदाहरण|प्रारूप|(?:文档|手册|日志|记录)[中里]|"
     r"(?:記録|ログ|マニュアル)に",
@@ -141,9 +142,11 @@ QUESTION = _any(
     r"\b(?:ist|wäre) (?:es|das) (?:in ordnung|ok(?:ay)?|recht)\b|\best-ce que (?:je|ça|c['’]est)\b[^.!\n]*\?|"
     r"\b(?:te|le|les) parece (?:bien|si)\b|\bestá bien (?:si|que)\b|\btudo bem se\b|\bva bene se\b",
     r"\b(?:soll ich|darf ich|puis-je|dois-je|quieres que|puedo|posso|devo|zal ik|ska jag)\b[^.!\n]*\?",
-    r"要我|需要我|我可以.*[吗嗎]|しますか|でしょうか|할까요|هل |क्या मैं",
+    r"\bczy (?:mam|mogę)\b[^.!\n]*\?|\b(?:mám|mohu) to\b[^.!\n]*\?|要我|需要我|我可以.*[吗嗎]|しますか|でしょうか|할까요|هل |क्या मैं",
 )
 """What is asked of the user."""
+ASKED = late(r"[?？؟][\s*_)]*\Z")
+"""How a question ends in any language."""
 
 REVOKED = _any(
     r"\b(?:ignore|disregard|forget|scratch|cancel|discard|drop|skip|retract|withdraw|undo|revoke|void|"
@@ -223,8 +226,9 @@ HARMLESS = late(
 SHOWN = _any(
     r"[:：,，、\w]\s*\Z",
     r"\b(?:this|that|these|those|the following|following|below|above|it|call|command|dies(?:e[ns]?)?|das|folgende\w*|"
-    r"cela|ceci|ça|suivant\w*|esto|eso|siguiente\w*|isto|isso|seguinte\w*|questo|questa|seguente|dit|dat)\b",
-    r"это|этот|следующ|这|這|以下|下面|これ|この|次|이것|이 |다음|هذا|यह|इसे|bunu|şunu",
+    r"cela|ceci|ça|suivant\w*|esto|eso|siguiente\w*|isto|isso|seguinte\w*|questo|questa|seguente|dit|dat|"
+    r"detta|denna|dette|denne|tämä\w*|ini|này|toto)\b",
+    r"นี้|это|этот|следующ|这|這|以下|下面|これ|この|次|이것|이 |다음|هذا|यह|इसे|bunu|şunu",
 )
 """What speaks of the call, not of something else."""
 AHEAD = _any(

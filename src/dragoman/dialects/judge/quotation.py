@@ -43,7 +43,7 @@ TOKEN = late(
 """Each begins with a literal that has no case: so `re` skips what begins none at the speed of C."""
 TAIL = late(
     rf"(?:(?<!\")\"+\s?|(?<!')'+|[{SIGNS}]\s?|(?<![/*])[/*]+|`+|~+|<[!/]?[\w-]{{0,10}}[^>\n]{{0,80}}|-{{1,2}}|\]{{1,2}}|\\\w{{0,12}}\*?\{{?\w{{0,12}}\*?|&\w{{0,5}}"
-    r"|\[/?\w{0,8}(?:=[^\]\n]{0,40})?\]{0,2}|\n[ \t\r]*)\Z"
+    r"|\[/?\w{0,12}(?:=[^\]\n]{0,40})?\]{0,2}|\n[ \t\r]*)\Z"
 )
 """What may be the beginning of more at the end of what has come."""
 FAR = 10_000
