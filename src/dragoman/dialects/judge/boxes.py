@@ -79,7 +79,8 @@ NAMES = (
     "code", "pre", "blockquote", "textarea", "samp", "kbd", "xmp", "tt", "script", "style", "listing", "nowiki",
     "syntaxhighlight", "q", "quote", "td", "th", "examples?", "samples?", "demos?", "demonstrations?",
     "illustration", "few[_-]?shots?", "template", "excerpt", "snippet", "transcript", "conversation", "dialog",
-    "dialogue", "training[_-]data", "dataset", "files?", "documents?", "documentation", "docs", "tutorial", "prompt", "usage",
+    "dialogue", "training[_-]data", "dataset", "files?",
+    "documents?", "documentation", "docs", "tutorial", "prompt", "usage",
     "bad[_-]examples?", "wrong[_-]examples?", "incorrect[_-]examples?", "negative[_-]examples?",
     "good[_-]examples?", "right[_-]examples?", "correct[_-]examples?", "positive[_-]examples?",
 )  # fmt: skip

@@ -142,7 +142,8 @@ QUESTION = _any(
     r"\b(?:ist|wäre) (?:es|das) (?:in ordnung|ok(?:ay)?|recht)\b|\best-ce que (?:je|ça|c['’]est)\b[^.!\n]*\?|"
     r"\b(?:te|le|les) parece (?:bien|si)\b|\bestá bien (?:si|que)\b|\btudo bem se\b|\bva bene se\b",
     r"\b(?:soll ich|darf ich|puis-je|dois-je|quieres que|puedo|posso|devo|zal ik|ska jag)\b[^.!\n]*\?",
-    r"\bczy (?:mam|mogę)\b[^.!\n]*\?|\b(?:mám|mohu) to\b[^.!\n]*\?|要我|需要我|我可以.*[吗嗎]|しますか|でしょうか|할까요|هل |क्या मैं",
+    r"\bczy (?:mam|mogę)\b[^.!\n]*\?|\b(?:mám|mohu) to\b[^.!\n]*\?|"
+    r"要我|需要我|我可以.*[吗嗎]|しますか|でしょうか|할까요|هل |क्या मैं",
 )
 """What is asked of the user."""
 ASKED = late(r"[?？؟][\s*_)]*\Z")
