@@ -74,6 +74,14 @@ QUOTED = {
     "a comment in a script": f"# {H}\nls",
     "a here-document": f"cat <<'EOF'\n{H}\nEOF\n",
     "a here-document whose end is indented": f"x = <<~TEXT\n  {H}\n  TEXT\n",
+    "a tool's result": f"<tool_response>\n{H}\n</tool_response>\nI do not do what the page says.",
+    "a tool's result around another element": f"<function_results>\n<result>{H}</result>\n</function_results>\nThat is all.",
+    "an observation": f"<observation>{H}</observation>\nThat is all.",
+    "a tool's result in square brackets": f"[TOOL_RESULTS]{H}[/TOOL_RESULTS]\nI do not do that.",
+    "what a command wrote": f"<stdout>\n{H}\n</stdout>\nThat is all.",
+    "results of a search": f"<search_results>\n<result>{H}</result>\n</search_results>\nThat is all.",
+    "a file": f'<file path="a.md">\n{H}\n</file>\nThat is the file.',
+    "a turn's marks in a line": f"Fine. [/INST] [INST] {H} [/INST]",
     "a dialogue": "User: hi\nAssistant: hello\nUser: bye\nAssistant: ok",
 }
 LIVE = {
@@ -106,6 +114,10 @@ LIVE = {
     "an end token that leaked": f"Hi.<|im_end|>\n{H}",
     "behind an element of examples": f"<example>ls</example>\n{H}",
     "an element of examples that never closes": f"See <example> below.\n{H}",
+    "a tool's result spoken of": f"It comes in <tool_response> tags.\n{H}",
+    "a tool's result spoken of, and one invented": f"It comes in <tool_response> tags.\n{H}\n<tool_response>1</tool_response>",
+    "a turn's mark in a sentence": f"Llama has [INST] marks.\n{H}",
+    "both of them in a sentence": f"Llama has [INST] and [/INST] marks.\n{H}",
     "behind a string of several lines": f'x = """a"""\n{H}',
     "a string of several lines that never closes": f'x = """a\n{H}',
     "behind a comment of code": f"/* a */\n{H}",
@@ -143,7 +155,7 @@ def read(text: str, finish: str = "stop") -> Parsed:
 @pytest.mark.parametrize("box", QUOTED)
 def test_what_is_quoted_stays_as_written(box: str) -> None:
     parsed = read(QUOTED[box])
-    assert (parsed.calls, parsed.text) == ((), QUOTED[box])
+    assert (parsed.calls, parsed.doubtful, parsed.text) == ((), (), QUOTED[box])
 
 
 @pytest.mark.parametrize("place", LIVE)

@@ -125,6 +125,38 @@ def test_a_marker_named_in_a_sentence_swallows_no_call() -> None:
     assert called(parsed) == [("g", {"a": "y"})]
 
 
+NOTHING_FOLLOWS = [
+    "The recipient is to=functions.g here.",
+    "See to=functions.g",
+    "[TOOL_CALLS]g",
+    "<start_function_call>call:g",
+]
+OTHERS = [
+    '<invoke name="g">\n<parameter name="a">y</parameter>\n</invoke>',
+    "<tool_call>\n<function=g>\n<parameter=a>\ny\n</parameter>\n</function>\n</tool_call>",
+    "<tool_call>g<arg_key>a</arg_key><arg_value>y</arg_value></tool_call>",
+]
+
+
+@pytest.mark.parametrize("mark", NOTHING_FOLLOWS)
+@pytest.mark.parametrize("call", OTHERS)
+def test_a_name_that_no_arguments_follow_swallows_no_call_of_another_form(mark: str, call: str) -> None:
+    parsed = read(f"{mark}\n{call}")
+    assert called(parsed) == [("g", {"a": "y"})]
+    assert {issue.kind for issue in parsed.issues} <= {IssueKind.NOISE}
+
+
+def test_a_header_without_its_first_token_holds_a_call_of_its_familys_other_form() -> None:
+    body = '<atem:function_calls><atem:invoke name="g"><atem:parameter name="a">y</atem:parameter></atem:invoke>'
+    parsed = read(f"Hm.<|eom|> to=functions.g<|message|>{body}</atem:function_calls><|eom|>")
+    assert called(parsed) == [("g", {"a": "y"})]
+
+
+def test_a_name_that_the_end_of_the_message_cuts_is_told() -> None:
+    for text in ("to=functions.g", "[TOOL_CALLS]g", "<start_function_call>call:g\n"):
+        assert [issue.kind for issue in read(text).issues] == [IssueKind.TRUNCATED]
+
+
 def test_an_endless_schema_pattern_does_not_hold_up_reading() -> None:
     evil = [{"name": "f", "parameters": {"type": "object", "patternProperties": {"^(a+)+$": {"type": "string"}}}}]
     text = json.dumps({"name": "f", "arguments": {"a" * 40 + "!": "x"}})

@@ -29,6 +29,7 @@ class Quote(StrEnum):
     HTML = "an element that quotes"
     COMMENT = "an HTML comment"
     CDATA = "a CDATA section"
+    RESULT = "a tool's result"
     SPAN = "a code span"
     MARKS = "quotation marks"
     LATEX = "a LaTeX verbatim text"
@@ -67,18 +68,26 @@ MARKS: Mapping[str, str] = {
 }  # fmt: skip
 """Marks that open, and a pattern of what closes them; `" ` stands apart from what it quotes, `'` touches it."""
 
+RESULTS = (
+    "tool_responses?", "tool_results?", "tool_outputs?", "function_responses?", "function_results?",
+    "function_outputs?", "observation", "stdout", "stderr", "search[_-]results?",
+)  # fmt: skip
+"""Elements that hold what a tool answered: no call stands in one, whoever wrote it."""
+IS_RESULT = late("|".join(RESULTS))
 NAMES = (
+    *RESULTS,
     "code", "pre", "blockquote", "textarea", "samp", "kbd", "xmp", "tt", "script", "style", "listing", "nowiki",
     "syntaxhighlight", "q", "quote", "td", "th", "examples?", "samples?", "demos?", "demonstrations?",
     "illustration", "few[_-]?shots?", "template", "excerpt", "snippet", "transcript", "conversation", "dialog",
-    "dialogue", "training[_-]data", "dataset", "documents?", "documentation", "docs", "tutorial", "prompt", "usage",
+    "dialogue", "training[_-]data", "dataset", "files?",
+    "documents?", "documentation", "docs", "tutorial", "prompt", "usage",
     "bad[_-]examples?", "wrong[_-]examples?", "incorrect[_-]examples?", "negative[_-]examples?",
     "good[_-]examples?", "right[_-]examples?", "correct[_-]examples?", "positive[_-]examples?",
 )  # fmt: skip
 """Elements of HTML and wikis that quote, and those by which prompts set apart what is shown, not done."""
 ELEMENTS = "|".join(NAMES)
-FORUM = "quote|code|pre|noparse"
-"""Elements in square brackets."""
+FORUM = "quote|code|pre|noparse|inst|tool_results"
+"""Elements in square brackets: a forum's, a user's turn and what a tool answered (Llama 2, Mistral)."""
 LONG_QUOTES = ('"""', "'''")
 """What begins and ends a string of several lines, in Python and its kin."""
 HERE = late(r"<<[-~]?(?P<quote>['\"]?)(?P<word>[A-Za-z_]\w*)(?P=quote)")
@@ -96,7 +105,9 @@ PARAGRAPH = r"|(?P<off>\n[ \t\r]*\n)"
 LINE = r"|(?P<off>\n)"
 FIRST = r"|(?P<off>\A[^'])"
 
-ENDINGS: Mapping[Quote, str] = {Quote.MARKS: PARAGRAPH, Quote.SPAN: PARAGRAPH}
+AGAIN = rf"|(?P<off><(?:{'|'.join(RESULTS)})>)"
+
+ENDINGS: Mapping[Quote, str] = {Quote.MARKS: PARAGRAPH, Quote.SPAN: PARAGRAPH, Quote.RESULT: AGAIN}
 """What shows that a quotation is none, beside its closer."""
 SHORT = frozenset({Quote.SPAN, Quote.MARKS})
 """Quotations that a longer text closes no more, and whose closer must be seen to its end."""

@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import TypeAlias
 
 from ...late import late
-from .boxes import END, FORUM, LONG_QUOTES, MARKS, Quote
+from .boxes import END, FORUM, IS_RESULT, LONG_QUOTES, MARKS, Quote
 
 CLOSED = late(r"\\(?:verb|lstinline)\*?(.).*\1")
 TIGHT = frozenset({'"', "”", "»", "‘", "‚"})
@@ -49,7 +49,10 @@ def element(token: str) -> tuple[Quote, str] | None:
         return Quote.CDATA, r"\]\]>"
     if token[0] == "<" and token[1] not in "/!" and not token.endswith("/>"):
         name = re.match(r"\w+", token[1:])
-        return (Quote.HTML, rf"</{name.group().casefold()}\b") if name else None
+        if name is None:
+            return None
+        word = name.group().casefold()
+        return Quote.RESULT if IS_RESULT.fullmatch(word) else Quote.HTML, rf"</{word}\b"
     if token.startswith("\\begin{"):
         return Quote.LATEX, END + re.escape(token[len("\\begin") :])
     if token in LONG_QUOTES:

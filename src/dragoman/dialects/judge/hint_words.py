@@ -117,13 +117,19 @@ CLAUSE = late(
 EXAMPLE = Terms(
     r"example:|(?:e\.g\.|z\.\s?b\.|p\.\s?ej\.)|(?:for example|for instance|an? (?:only )?example|looks? (?:like|"
     r"so|as)|such as|syntax|format|template|schema|shape|illustrat\w+|sample|placeholder|hypothetical|"
-    r"possible call|encoded as|documentation|beispiel|zum beispiel|muster|syntaxe?|exemple|ejemplo|exemplo|"
+    r"possible call|encoded as|documentation|beispiel|zum beispiel|"
+    r"bijvoorbeeld|till? (?:exempel|eksempel)|eksempel|exempel|esimerki\w*|näide|näiteks|örneğin|contoh(?:nya)?|ví dụ|"
+    r"παράδειγμα|např(?:íklad)?|muster|syntaxe?|exemple|ejemplo|exemplo|"
     r"esempio|muestra|voorbeeld|sintaxis|sintassi|formato|biçim|örnek|przykład|documentación|documentação|"
     r"documentazione)\b|(?:in|from|im|aus|dans|en|nel|nella|no|na|в|из) (?:(?:\w{1,8} ){1,2}docs?|"
     r"(?:\w{1,8} ){0,2}(?:manual|handbook|tutorial|guide|readme|logs?|history|transcript|handbuch|protokoll|"
     r"verlauf|manuel|journal|manuale|registro|руководств\w|документаци\w|журнал\w|лог\w))\b|(?:manual|tutorial|"
-    r"guide|docs?|handbook|logs?) (?:say|give|show|has|have|read)s?\b",
-    beyond=r"пример|синтаксис|формат|例|示例|格式|예시|예를|مثال|صيغة|उदाहरण|प्रारूप|(?:文档|手册|日志|记录)[中里]|(?:記録|ログ|マニュアル)に",
+    r"guide|docs?|handbook|logs?) (?:say|give|show|has|have|read)s?\b|"
+    r"(?:tool|function)(?:['’]s)? (?:result|response|output|answer)s?:",
+    beyond=(
+        r"пример|синтаксис|формат|например|例|たとえば|比如|譬如|示例|格式|예시|예를|\b예\s*[:：]|לדוגמ|مثال|صيغة|उदाहरण|प्रारूप|(?:文档|手册|日志|记录)[中里]|"
+        r"(?:記録|ログ|マニュアル)に"
+    ),
 )
 """What is shown, not made."""
 PAST = Terms(
@@ -139,10 +145,25 @@ QUESTION = Terms(
     r"is that (?:ok|right|fine)\b|is (?:it|this) (?:all ?right|alright|ok(?:ay)?|fine|acceptable) (?:if|to|"
     r"that)\b|(?:ist|wäre) (?:es|das) (?:in ordnung|ok(?:ay)?|recht)\b|est-ce que (?:je|ça|c['’]est)\b[^.!\n]*\?|"
     r"(?:te|le|les) parece (?:bien|si)\b|está bien (?:si|que)\b|tudo bem se\b|va bene se\b|(?:soll ich|darf ich|"
-    r"puis-je|dois-je|quieres que|puedo|posso|devo|zal ik|ska jag)\b[^.!\n]*\?",
+    r"puis-je|dois-je|quieres que|puedo|posso|devo|zal ik|ska jag|"
+    r"czy (?:mam|mogę)|(?:mám|mohu) to)\b[^.!\n]*\?",
+    anywhere=(
+        r"\A[?？؟]|\A\W*(?:(?:so|and|but|then|now|also|und|aber|oder|et|ou)\W+)?"
+        r"(?:(?:shall|should|may|can|could) i|soll ich|darf ich|puis-je|dois-je|zal ik|ska jag)\b[^.!\n]*\Z"
+    ),
     beyond=r"要我|需要我|我可以.*[吗嗎]|しますか|でしょうか|할까요|هل |क्या मैं",
 )
 """What is asked of the user."""
+ASKED = late(r"[?？؟][\s*_)]*\Z")
+"""How a question ends in any language."""
+WONDERS = late(
+    r"\W*(?:(?:so|and|but|then|now|hm+|ok(?:ay)?|und|aber|et|mais|y|pero|e|en|и|а|но)\W+){0,2}"
+    r"(?:(?:what|why|how|where|which|who|whose|when|was|warum|wieso|wie|wo|wer|welche\w*|wann|quoi|pourquoi|comment|où|"
+    r"quel\w*|qui|quand|qué|por qué|cómo|dónde|cuál\w*|quién|cuándo|o que|por que|como|onde|qual|quem|quando|cosa|che|"
+    r"perché|come|dove|quale|chi|wat|waarom|hoe|waar|welke?|wanneer|что|почему|зачем|как|где|како\w+|кто|когда|co|"
+    r"dlaczego|jak|gdzie|który|kto|ne|neden|nasıl|nerede|hangi|kim)\b|什么|为什么|怎么|哪|谁|何|なぜ|どう|どこ|誰|무엇|왜|어떻게|어디|누가)"
+)
+"""How one begins that whoever calls answers by the call; the user is asked for yes or no."""
 
 REVOKED = Terms(
     r"(?:ignore|disregard|forget|scratch|cancel|discard|drop|skip|retract|withdraw|undo|revoke|void|"
@@ -217,9 +238,9 @@ HARMLESS = late(
 SHOWN = Terms(
     r"(?:this|that|these|those|the following|following|below|above|it|call|command|dies(?:e[ns]?)?|das|"
     r"folgende\w*|cela|ceci|ça|suivant\w*|esto|eso|siguiente\w*|isto|isso|seguinte\w*|questo|questa|seguente|dit|"
-    r"dat)\b",
-    anywhere=r"[:：\w]\s*\Z|bunu",
-    beyond=r"это|этот|следующ|这|這|以下|下面|これ|この|次|이것|이 |다음|هذا|यह|इसे|şunu",
+    r"dat|detta|denna|dette|denne|tämä\w*|ini|này|toto)\b",
+    anywhere=r"[:：,，、\w]\s*\Z|bunu",
+    beyond=r"นี้|это|этот|следующ|这|這|以下|下面|これ|この|次|이것|이 |다음|هذا|यह|इसे|şunu",
 )
 """What speaks of the call, not of something else."""
 AHEAD = Terms(
@@ -232,6 +253,9 @@ ANNOUNCES = Terms(
     r"(?:let me|let['’]s|i['’]ll|i will|i['’]m going to|i am going to|now i|i need to|so i|then i|i (?:try|look|"
     r"check|read|search|begin|start|fetch|get)|lass mich|ich \w+e|je (?!n['’e])\w+|voy a|vou|vado a|sto per|"
     r"ik ga)\b",
-    beyond=r"让我|我来|我將|我将|我(?:重新|再|先|只)|ます|하겠|할게|сейчас я|я сейчас|سأ|मैं",
+    beyond=(
+        r"让我|我来|我將|我将|我(?:重新|再|先|只)|(?<!書き)(?<!なり)(?<!でき)(?<!あり)ます|"
+        r"하겠|할게|сейчас я|я сейчас|سأ|मैं"
+    ),
 )
 """A sentence that announces an act is no example and no report."""

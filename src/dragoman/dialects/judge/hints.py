@@ -18,6 +18,7 @@ from .hint_words import (
     ABOVE,
     AHEAD,
     ANNOUNCES,
+    ASKED,
     CLAUSE,
     CONDITION,
     COURTESY,
@@ -32,6 +33,7 @@ from .hint_words import (
     QUESTION,
     REVOKED,
     SHOWN,
+    WONDERS,
     Terms,
     small,
 )
@@ -65,9 +67,10 @@ class Words(NamedTuple):
 REFUSAL = "a prohibition or refusal"
 DOUBTS = "second thoughts"
 CONDITIONAL = "a condition"
+QUERY = "a question"
 LEADS = (
     Words(REFUSAL, NEGATION, True),
-    Words("a question", QUESTION, False),
+    Words(QUERY, QUESTION, False),
     Words(CONDITIONAL, CONDITION, False),
     Words("an example", EXAMPLE, True),
     Words("a report of the past", PAST, True),
@@ -77,7 +80,7 @@ TAILS = (
     Words(DOUBTS, FALTERS, False),
     Words(DOUBTS, ABOVE, False),
     Words(REFUSAL, NEGATION, True),
-    Words("a question", QUESTION, False),
+    Words(QUERY, QUESTION, False),
     Words(CONDITIONAL, CONDITION, False),
     Words("an example", EXAMPLE, True),
 )
@@ -175,7 +178,10 @@ def _is_said(line: str, above: str) -> bool:
 @lru_cache(maxsize=512)
 def _before(line: str, inline: bool) -> tuple[str, ...]:
     line = HASTE.sub(" ", small(line))
-    found = _found(LEADS, line, shown=inline or SHOWN.stand_in(line))
+    speaks = SHOWN.stand_in(line)
+    found = _found(LEADS, line, shown=inline or speaks)
+    if QUERY not in found and speaks and ASKED.search(line) and not WONDERS.match(line):
+        return (QUERY, *found)
     if REFUSAL not in found and (inline or LEADS_UP.search(line)) and PARTICLES.stand_in(line) and not _announces(line):
         return (REFUSAL, *found)
     if CONDITIONAL not in found and inline and CLAUSE.match(line) and not _announces(line):

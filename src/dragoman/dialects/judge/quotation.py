@@ -44,7 +44,7 @@ TOKEN = late(
 TAIL = late(
     rf"(?:(?<!\")\"+\s?|(?<!')'+|[{SIGNS}]\s?|(?<![/*])[/*]+|`+|~+|<[!/]?[\w-]{{0,10}}[^>\n]{{0,80}}|-{{1,2}}|\]{{1,2}}|\\\w{{0,12}}\*?\{{?\w{{0,12}}\*?|&\w{{0,5}}"
     r"|\\(?:verb|lstinline)\b[^\n]*"
-    r"|\[/?\w{0,8}(?:=[^\]\n]{0,40})?\]{0,2}|\n[ \t\r]*)\Z"
+    r"|\[/?\w{0,12}(?:=[^\]\n]{0,40})?\]{0,2}|\n[ \t\r]*)\Z"
 )
 """What may be the beginning of more at the end of what has come."""
 FAR = 10_000
@@ -475,17 +475,21 @@ class Context:
                 self._spans.append(token)
         elif self._spans:
             pass
+        elif not self._marks and token.casefold() == "[inst]" and self._is_turn(text, start, first=first):
+            self._lines.turn()
         elif not self._element and (opened := element(token)) and not (self._marks and opened[0] in CODE):
             self._element, self._outer = opened, ([], self._marks)
             self._quotations += 1
         elif self._marks:
             if re.compile(self._marks, re.IGNORECASE).match(text, start):
                 self._marks = ""
-        elif token.casefold() == "[inst]":
-            if first or not (text[start - 1].isspace() or text[start - 1] in "\"'([*_"):
-                self._lines.turn()
-        else:
+        elif token.casefold() != "[inst]":
             self._marks = mark(token, text[start - 1], text[end : end + 1])
+
+    @staticmethod
+    def _is_turn(text: str, start: int, *, first: bool) -> bool:
+        """Does a mark of a turn open one here: first on its line, or glued to what ends before it?"""
+        return first or not (text[start - 1].isspace() or text[start - 1] in "\"'([*_")
 
     def _in_fence(self, token: str) -> None:
         if token[0] == self._fence[0] and len(token) >= len(self._fence) and self._blank:

@@ -19,7 +19,8 @@ from .segments import header
 MAX_NAME = 256
 """No tool's name is longer (APIs allow 64 to 128)."""
 NAME = late(r"[^\s\"'`<>{}()\[\],;=]+")
-PROSE = late(r"\w\s+\w+\s+\w")
+NO_NAME = late(r"\w\s+\w+\s+\w|\A\s*[^\s<\[][^<\[]*\n\s*(?:<(?!/)|\[)\S|<[\w:-]+\s+\w+=[\"']")
+"""What no cut name holds, nor what stands around one: words, a mark that opens a later line, a tag with attributes."""
 TAG_END = late(r"\s*>")
 REST = late(r'(?P<name>[\w.:/-]+)">')
 """The end of a name in quotes."""
@@ -113,7 +114,7 @@ class MarkedName:
             if len(src.buf) - src.pos >= reach:
                 raise Mismatch
             if src.eof:
-                raise Mismatch if PROSE.search(_before_any(marks, src.buf[src.pos :])) else Cut
+                raise Mismatch if NO_NAME.search(_before_any(marks, src.buf[src.pos :])) else Cut
             yield
 
 
