@@ -57,6 +57,7 @@ BEFORE = [
     ("the same in Polish", "Czy mam to uruchomić?", "Co jest w folderze?"),
     ("a question for yes or no", "Is it this one?", "What does this error mean?"),
     ("the same behind a word", "So do you want this run?", "Hmm, but why is it empty?"),
+    ("a question what the user thinks", "How does this sound?", "How does this work?"),
     ("the same in French", "Vous voulez que je lance ceci ?", "Que contient-il, et pourquoi ce fichier ?"),
     ("the same in Chinese", "确定执行这个命令吗？", "为什么这个文件是空的？"),
     ("a tool's result by its label", "Tool result:", "Tool:"),

@@ -158,6 +158,7 @@ ASKED = late(r"[?？؟][\s*_)]*\Z")
 """How a question ends in any language."""
 WONDERS = late(
     r"\W*(?:(?:so|and|but|then|now|hm+|ok(?:ay)?|und|aber|et|mais|y|pero|e|en|и|а|но)\W+){0,2}"
+    r"(?!(?:how|what) (?:about|do you|does (?:this|that|it) (?:sound|look))\b)"
     r"(?:(?:what|why|how|where|which|who|whose|when|was|warum|wieso|wie|wo|wer|welche\w*|wann|quoi|pourquoi|comment|où|"
     r"quel\w*|qui|quand|qué|por qué|cómo|dónde|cuál\w*|quién|cuándo|o que|por que|como|onde|qual|quem|quando|cosa|che|"
     r"perché|come|dove|quale|chi|wat|waarom|hoe|waar|welke?|wanneer|что|почему|зачем|как|где|како\w+|кто|когда|co|"
