@@ -114,13 +114,15 @@ def test_a_beginning_that_was_changed_is_another_conversation() -> None:
 
 def test_a_conversation_of_hundreds_of_turns_is_known_in_each_and_holds_the_last_two_beginnings() -> None:
     messages = said(2)
-    known = known_again(messages)
+    found = known_again(messages)
     for n in range(300):
+        known = found
         messages = (*messages, Message("assistant", "Done."), Message("user", f"And {n}?"))
         found = known_again(messages)
         assert isinstance(found, Grown)
         assert found.base is known
-        known = found
+    assert isinstance(found, Grown)
+    assert found.base is not None
     assert found.base.base is not None
     assert found.base.base.base is None
 
