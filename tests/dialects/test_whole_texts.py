@@ -132,6 +132,15 @@ def test_calls_in_braces_in_a_list_are_read_whole_as_in_pieces(text: str) -> Non
     assert (pieces.calls, pieces.text, pieces.issues) == (whole.calls, whole.text, whole.issues)
 
 
+@pytest.mark.parametrize("fence", ["```", "```json", "~~~"])
+@pytest.mark.parametrize("end", ["", '\n```\n<tool_call>{"name": "ping", "arguments": {"host": "b"}}</tool_call>', "\n```\n]<|END_ACTION|>"])
+def test_a_fence_in_a_list_of_calls_is_read_whole_as_in_pieces(fence: str, end: str) -> None:
+    text = f'Hm.<|START_ACTION|>[{fence}\n{{"tool_name": "ping", "parameters": {{"host": "a"}}}}{end}'
+    parser = Parser(tools=TOOLS)
+    pieces = fold([event for sign in text for event in parser.feed(sign)] + parser.close(), text)
+    assert parse(text, tools=TOOLS) == pieces
+
+
 def test_a_short_call_takes_few_steps() -> None:
     assert steps(CALL) < 300
     assert steps("I will look at it now.\n\n" + CALL) < 340

@@ -201,7 +201,7 @@ def _wanted(row: Row) -> tuple[str, int] | None:
         return opened, longest
     if row.dialect.listing is Listing.ARRAY:
         if isinstance(args, JsonCall):
-            pair = PAIR if weak else r"(?:[(\"']|\Z)"
+            pair = PAIR if weak else rf"(?:[(\"']|\Z){FENCED}"
             return rf"{opened}(?:\{{|\[{SP}(?:[\[\]{{]|{pair}))", longest
         if isinstance(args, KeywordArgs):
             begun = "" if weak else rf"|[\"'`]|[^(]{{0,{MAX_NAME}}}\Z"
