@@ -39,7 +39,7 @@ PROTOCOL = frozenset({"thought", "thoughts", "action", "final"})
 """Keys of the JSON protocol (seed document 004): what is written in it is asked for again, in words of its own."""
 BEGUN = r"(?=[ \t{\[`~])[ \t]*+(?=[{\[`~])(?P<fence>(?:`{3}|~{3})[\w-]*[ \t]*\n\s*)?(?=[{\[])"
 FIRST, LATER = late(BEGUN), late(rf"\n{BEGUN}")
-"""A line that a value begins, and one behind another: which begins with one literal, as `re` likes it."""
+"""A line that a value begins, and one behind another: which begins with one literal and one class, as `re` likes it."""
 ENDS = late(r"\s*(?:(?:`{3}|~{3})\s*)?\Z")
 SIGNS = late(r'"(?:[^"\\]++|\\.)*+"|[{}\[\]]')
 """Strings, and what nests."""

@@ -46,9 +46,7 @@ MARKED, MARKED_SIGNS = late(LINE_MARKS), frozenset((*LINE_SIGNS, *(party[0] for 
 """What outlasts its line, and how it begins: another party's turn, blocks that quote."""
 INSTRUCTION = late(r"\[(?=(?i:INST)\])")
 """Another party's turn, wherever on its line."""
-
-
-NOWHERE = -1, 0
+NO_LINE = -1, 0
 """No place, and no mark before it."""
 
 
@@ -89,7 +87,7 @@ class Forward:
         if at < end:  # in a fence that was passed it is quoted
             at = next((begin for begin, over in reversed(passed) if begin <= at < over), at)
         if at <= start or at == len(text) or text[at - 1] != "\n" or text[at] in " \t\r":
-            return NOWHERE
+            return NO_LINE
         marks = 0
         for begin, over in passed:
             marks += self._rows * (1 + text.count("\n", begin, over))
@@ -132,7 +130,8 @@ class Forward:
         pos = start if matters is None else self._past(text, start, names)
         if pos < 0:
             return start
-        passed.append((start, pos))
+        if pos > start:
+            passed.append((start, pos))
         later = self._lines.search
         for _ in range(MOST + len(text) // EVERY):
             found = later(text, pos - 1 if pos else 0)

@@ -145,7 +145,6 @@ class Table(Marks):
         """Behind how many places in vain which signs are looked for; for who asks later."""
         return {VAIN: lambda: self.sure_signs, MANY_VAIN: lambda: self.surest_signs}
 
-
     def _signs_of(self, look: int) -> tuple[Anchored, ...]:
         if ("", "") in self.inline:
             return ()

@@ -35,7 +35,7 @@ from .beginning import may_open
 from .budget import CALLS, EARLY, MARKS, OPENERS, TRIED
 from .common_marks import FENCE_SIGNS
 from .crowd import SIGNS, Crowd
-from .forward import forward
+from .forward import NO_LINE, forward
 from .ids import default_id, free_id
 from .listening import Listening
 from .lookahead import unlike, unlike_all, untried
@@ -116,7 +116,7 @@ def read(text: str, heard: Listening, finish: str) -> Parsed | Clear:
     if at < 0 or (marks > OPENERS and _costs(text, before.start, at, heard)):
         return NOWHERE
     read = _read_from(text, before, at, heard) or _read_unsure(text, before, at, heard)
-    return read or _clear(text, before, at, heard)
+    return read or (_clear(text, before, at, heard) if marks else Clear(before.start, at))
 
 
 def _costs(text: str, start: int, end: int, heard: Listening) -> bool:
@@ -218,11 +218,11 @@ def _call(text: str, start: int, at: int, heard: Listening) -> tuple[int, int]:
     """
     table, names = heard.table, heard.names
     if at == len(text):
-        return -1, 0
+        return NO_LINE
     if text[at] in table.heads and (at == start or text[at - 1] == "\n") and _is_tag(text, at, heard):
         return at, 0
     if table.opens and may_open(table, names, text[at]) and _opens(text, at, heard):
-        return -1, 0
+        return NO_LINE
     return forward(table).to(text, start, names)
 
 

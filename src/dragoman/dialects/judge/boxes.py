@@ -106,6 +106,7 @@ LINE = r"|(?P<off>\n)"
 FIRST = r"|(?P<off>\A[^'])"
 
 AGAIN = rf"|(?P<off><(?:{'|'.join(RESULTS)})>)"
+"""Another result: the first was never closed."""
 
 ENDINGS: Mapping[Quote, str] = {Quote.MARKS: PARAGRAPH, Quote.SPAN: PARAGRAPH, Quote.RESULT: AGAIN}
 """What shows that a quotation is none, beside its closer."""

@@ -8,7 +8,7 @@ Contract: what `given` takes, the readers of arguments would read to the same, a
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple, TypeVar
 
 from ...lenient.source import Need, Source
@@ -65,6 +65,38 @@ def tell(attempt: Attempt, draft: Draft, name: str, told: Given, end: int) -> No
     draft.read = 1, told.value
     attempt.src.pos = end
     attempt.finish(draft)
+
+
+class Read(NamedTuple):
+    """A call that was read and not begun: its place, its name as it is spelt, where it ends."""
+
+    start: int
+    name: str
+    given: Given
+    end: int
+
+
+def tell_all(
+    attempt: Attempt, head: re.Pattern[str], tail: re.Pattern[str], read: Callable[[list[Read], int], int]
+) -> bool:
+    """Begin and finish the drafts of all calls between `head` and `tail`, if nothing else stands there.
+
+    `read` adds those that begin at a place, and says where they end, -1 where that is not plain.
+    """
+    src = attempt.src
+    found = head.match(src.buf, src.pos)
+    if found is None:
+        return False
+    calls: list[Read] = []
+    end = read(calls, found.end())
+    behind = tail.match(src.buf, end) if end >= 0 else None
+    if behind is None:
+        return False
+    for start, name, told, over in calls:
+        src.pos = start
+        tell(attempt, attempt.new(), name, told, over)
+    src.pos = behind.end()
+    return True
 
 
 def is_over(src: Source, pos: int) -> bool:

@@ -8,14 +8,14 @@ Contract: what it takes, the reader of `json.py` would read to the same drafts; 
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import NamedTuple
 
 from ...late import late
 from ...lenient.source import SPACE
 from ..spec import JsonCall, Listing
 from .call import Attempt
-from .clean import MOST, Given, given, one_of, tell
+from .clean import MOST, Read, given, one_of, tell_all
 from .clean_call import END, call_head
 from .compiled import Row
 
@@ -29,15 +29,6 @@ class Marks(NamedTuple):
     head: re.Pattern[str]
     call: re.Pattern[str]
     tail: re.Pattern[str]
-
-
-class Read(NamedTuple):
-    """A call that was read and not begun: its place, its name as it is spelt, where its object ends."""
-
-    start: int
-    name: str
-    given: Given
-    end: int
 
 
 @lru_cache(maxsize=1024)
@@ -57,21 +48,8 @@ def _marks(row: Row) -> Marks | None:
 
 def clean_list(attempt: Attempt) -> bool:
     """Read all that stands here, if it is a list of calls in a text that has ended, and needs nothing."""
-    src = attempt.src
     marks = _marks(attempt.row)
-    found = marks.head.match(src.buf, src.pos) if marks is not None else None
-    if marks is None or found is None:
-        return False
-    calls: list[Read] = []
-    end = _calls(attempt, marks, calls, found.end())
-    tail = marks.tail.match(src.buf, end) if end >= 0 else None
-    if tail is None:
-        return False
-    for start, name, told, over in calls:
-        src.pos = start
-        tell(attempt, attempt.new(), name, told, over)
-    src.pos = tail.end()
-    return True
+    return marks is not None and tell_all(attempt, marks.head, marks.tail, partial(_calls, attempt, marks))
 
 
 def _calls(attempt: Attempt, marks: Marks, calls: list[Read], at: int) -> int:

@@ -9,14 +9,14 @@ It takes only what stands in a text that has ended: all calls of a list, or a ca
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import NamedTuple
 
 from ...lenient.notation import PYTHON, Form
 from ...lenient.source import SPACE
 from ..spec import BraceArgs, KeywordArgs, Listing
 from .call import Attempt
-from .clean import MOST, Given, one_of, taker, tell
+from .clean import MOST, Given, Read, one_of, taker, tell_all
 from .clean_members import members_at
 from .compiled import Row
 
@@ -34,14 +34,6 @@ class Marks(NamedTuple):
     joint: re.Pattern[str]
     tail: re.Pattern[str]
     form: Form
-
-
-class Read(NamedTuple):
-    """A call that was read and not begun: its place, its name as it is spelt."""
-
-    start: int
-    name: str
-    given: Given
 
 
 @lru_cache(maxsize=1024)
@@ -66,21 +58,8 @@ def _marks(row: Row) -> Marks | None:
 
 def clean_literals(attempt: Attempt) -> bool:
     """Read all that stands here, if it is calls in a text that has ended, and needs nothing."""
-    src = attempt.src
     marks = _marks(attempt.row)
-    found = marks.head.match(src.buf, src.pos) if marks is not None else None
-    if marks is None or found is None:
-        return False
-    calls: list[Read] = []
-    end = _calls(attempt, marks, calls, found.end())
-    tail = marks.tail.match(src.buf, end) if end >= 0 else None
-    if tail is None:
-        return False
-    for start, name, told in calls:
-        src.pos = start
-        tell(attempt, attempt.new(), name, told, told.end)
-    src.pos = tail.end()
-    return True
+    return marks is not None and tell_all(attempt, marks.head, marks.tail, partial(_calls, attempt, marks))
 
 
 def _calls(attempt: Attempt, marks: Marks, calls: list[Read], at: int) -> int:
@@ -95,7 +74,7 @@ def _calls(attempt: Attempt, marks: Marks, calls: list[Read], at: int) -> int:
         joint = marks.joint.match(buf, members.end) if members is not None else None
         if members is None or joint is None:
             return -1
-        calls.append(Read(at, head["name"], Given(*members, takes)))
+        calls.append(Read(at, head["name"], Given(*members, takes), members.end))
         if joint["over"] is not None:
             return joint.end()
         at = joint.end()
