@@ -119,8 +119,10 @@ class TaggedArgs:
 
     `key` delimits the key, `value` the raw value after it.  `trim` is dropped once from each end of a value.
     `raw_flag` are spellings that end the key and say "this value is text" (DSML's `" string="true">`);
-    `json_flag` likewise "this value is JSON"; `type` is where a type may stand between key and value.  `entities` says
-    that text may be escaped as XML escapes it; `attributes` that the name and the keys are, since they are attributes.
+    `json_flag` likewise "this value is JSON"; behind one of `joined` the value follows a declared key without an opener
+    of its own (`<arg_key>city=Oslo</arg_value>`); `type` is where a type may stand between key and value.
+    `entities` says that text may be escaped as XML escapes it; `attributes` that the name and the keys are, since they
+    are attributes.
     """
 
     key: Span
@@ -130,6 +132,7 @@ class TaggedArgs:
     typing: Typing = Typing.TEXT
     raw_flag: tuple[str, ...] = ()
     json_flag: tuple[str, ...] = ()
+    joined: tuple[str, ...] = ()
     entities: bool = False
     attributes: bool = False
 

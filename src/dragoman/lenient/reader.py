@@ -161,6 +161,9 @@ class Relaxed(BlankReader):
             if (yield from self.src.peek()) == ">" and c == "=":
                 self.src.pos += 1
             self.note("pair", c, form.pair[0])
+        elif key[-1:] == "=" and c == '"':
+            key = key[:-1]  # the equals sign took the place of the key's quote and of the colon
+            self.note("pair", "=", form.pair[0])
         else:
             raise Broken(f"no {form.pair[0]!r} after the key {key[:40]!r}")
         c = yield from self.blank()

@@ -92,6 +92,8 @@ KEYS = {
     for quote, end in KEY_ENDS.items()
 }
 """A quoted run, and what follows it."""
+WORD_BEHIND = late(rf'"[\w.:/-]{{1,64}}"[{BLANK}]*+(?:\}}|,[{BLANK}]*+"[\w-]{{1,64}}"[{BLANK}]*+:)')
+"""A word in quotes that is a value: the object ends behind it, or a key comes that lacks nothing."""
 KEY_RUN = {quote: late(f"[^{end}\\\\\n]+") for quote, end in KEY_ENDS.items()}
 
 
@@ -192,6 +194,10 @@ class StringEnds:
             return True
         c = yield from look.line_end()
         return c in ("\"", "'", ",", self.closers[-1])
+
+    def _opens_value(self) -> Need[bool]:
+        """Is the quote that stands in a key, behind an equals sign, the first of the value: `"name="f", …`?"""
+        return self.src.behind(1) == "=" and (yield from self.src.match(WORD_BEHIND, 200)) is not None
 
     def _refuse_key(self, place: str) -> Need[None]:
         """A quote inside a string of an object, behind a comma: where a key could begin, there are two readings."""

@@ -247,6 +247,8 @@ class StringReader(StringEnds):
                 return False
             self._odd_quotes(1)
             ends = yield from self._closes(place, state.inner)
+            if not ends and place == "key" and (yield from self._opens_value()):
+                return True
             if not ends:
                 yield from self._refuse_key(place)
         src.pos += 1

@@ -118,7 +118,7 @@ class Row:
         tagged = isinstance(args, TaggedArgs)
         of = args if isinstance(args, TaggedArgs) else NO_TAGS
         self.key_open: Marks = _bare(of.key.open)
-        self.key_close: Marks = _once(_bare(of.key.close, newline=True) + of.raw_flag + of.json_flag)
+        self.key_close: Marks = _once(_bare(of.key.close, newline=True) + of.raw_flag + of.json_flag + of.joined)
         self.type_open: Marks = _bare(of.type.open)
         self.type_close: Marks = _bare(of.type.close)
         self.value_open: Marks = _bare(of.value.open)

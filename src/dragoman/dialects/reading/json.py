@@ -23,6 +23,7 @@ from .arguments import is_wrapper, unwrapped
 from .arguments_object import arguments_object, present, with_texts
 from .call import MAX_NAME, Attempt, Mismatch
 from .clean_call import clean_call
+from .code_argument import code_argument
 
 LISTS = ("tool_calls", "calls", "tool_uses", "function_calls", "toolCalls", "tools_call")
 """Keys of another wire's envelope, written as text."""
@@ -32,6 +33,12 @@ FENCE = late(r"(?P<fence>`{3,}|~{3,})[\w-]*[ \t]*\n\s*(?=[\[{])")
 PAIR = late(r"(?P<open>\(?)\s*([\"'])(?P<name>[\w$][\w.\-:/\\]*)\2\s*,\s*(?=\{)")
 """A name in quotes and an object behind it, perhaps as a tuple."""
 FINAL = "final"
+IDENTIFIER = late(r"(?:call|toolu|fc|tool_call|chatcmpl-tool)[_-][\w-]+|\d+")
+"""The id of a call, as servers and models make them; it stands where the name should where a history had such ids."""
+NAMED_INSIDE = JsonCall(id=())
+TOLD_INSIDE = late(r'\{\s*"name"\s*:\s*"(?P<name>[\w.:/-]{1,128})"')
+TOLD_BEGUN = late(r'\{\s*(?:"[name]{0,4}(?:"\s*(?::\s*(?:"[\w.:/-]{0,128})?)?)?)?\Z')
+"""Text that may go on as one."""
 
 
 def json_call(attempt: Attempt) -> Need[None]:
@@ -56,6 +63,8 @@ def json_call(attempt: Attempt) -> Need[None]:
         if c != "{" and (yield from src.peek()) != "{":
             if not (yield from _quoted_object(attempt)):
                 raise Mismatch
+        elif attempt.row.call_open and (yield from code_argument(attempt)):
+            return
         elif not clean_call(attempt, args):
             yield from _Object(attempt, args).read()
         if not attempt.row.call_open or attempt.spec.listing is Listing.ARRAY:
@@ -113,6 +122,10 @@ def json_args(attempt: Attempt) -> Need[None]:
     yield from attempt.src.literal(attempt.row.body_open)
     yield from attempt.src.space()
     c, fence = yield from _opened(attempt)
+    if c == "{" and IDENTIFIER.fullmatch(name) and not attempt.judge.known(name) and (yield from _names_tool(attempt)):
+        yield from _Object(attempt, NAMED_INSIDE, name).read()
+        yield from attempt.closing(attempt.row.body_close)
+        return
     if c not in {"{", '"', ""} and not (attempt.row.closer_needed and (yield from _bodiless(attempt))):
         raise Mismatch
     if not c and not attempt.row.strong:
@@ -132,6 +145,12 @@ def json_args(attempt: Attempt) -> Need[None]:
         reader.note("fenced")
     attempt.finish(draft, reader)
     yield from attempt.closing(attempt.row.body_close)
+
+
+def _names_tool(attempt: Attempt) -> Need[bool]:
+    """Does the object that stands here begin with a declared tool's name?"""
+    found = yield from attempt.src.match(TOLD_INSIDE, MAX_NAME, TOLD_BEGUN)
+    return found is not None and attempt.judge.known(found["name"])
 
 
 def _opened(attempt: Attempt) -> Need[tuple[str, str]]:
@@ -156,13 +175,13 @@ def _bodiless(attempt: Attempt) -> Need[bool]:
 class _Object:
     """One call object, key by key."""
 
-    def __init__(self, attempt: Attempt, args: JsonCall) -> None:
+    def __init__(self, attempt: Attempt, args: JsonCall, call_id: str | None = None) -> None:
         self.a, self.args = attempt, args
         self.reader = Relaxed(attempt.src, stops=attempt.stops)
         self.reader.may_end = attempt.ends
         self.draft = attempt.new()
         self.name: Any = None
-        self.id: Any = None
+        self.id: Any = call_id
         self.held: str | None = None
         self.foreign: list[str] = []
         self.flat: dict[str, str] = {}

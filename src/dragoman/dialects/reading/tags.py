@@ -157,20 +157,34 @@ class _Tags:
         written, mark = yield from self.a.until_name(row.key_close)
         if mark == self.args.trim:
             src.pos -= len(mark)
-        written = written.strip().strip("\"'")
-        if written not in self.draft.shape.keys and any(m in written for m in row.value_marks if len(m) > 2):
+        written = self._undoubled(written.strip().strip("\"'"))
+        marked = mark in self.args.joined or any(m in written for m in row.value_marks if len(m) > 2)
+        if marked and written not in self.draft.shape.keys:
             raise Swallowed("a mark stands in the name of an argument")
         yield from self._given(unescaped(written) if self.args.attributes else written, mark)
+
+    def _undoubled(self, written: str) -> str:
+        """A declared key without the openers that were written before it once more."""
+        key = written
+        while mark := next((mark for mark in self.a.row.key_open if len(mark) > 2 and key.startswith(mark)), ""):
+            key = key[len(mark) :].lstrip()
+        if key == written or key not in self.draft.shape.keys:
+            return written
+        self.draft.edits.append(Edit("doubled_opener", "$", written[:80], key))
+        return key
 
     def _given(self, written: str, mark: str) -> Need[None]:
         """The value of an argument whose key was read, up to this mark."""
         src, row = self.a.src, self.a.row
         told = yield from self._type()
         if row.value_open:
-            yield from src.space()
-            if not (yield from src.literal(row.value_open)):
+            size, opened = yield from src.glance(row.value_open)
+            src.pos += size
+            if not opened and mark not in self.args.joined:
                 yield from self._no_value(written)
                 return
+            if mark in self.args.joined:
+                self.draft.edits.append(Edit("joined_key", "$", f"{written}{mark}", written))
         empty = written.endswith("/") and not row.value_open
         written = written.rstrip("/").rstrip() if empty else written
         typing = Typing.TEXT if mark in self.args.raw_flag else Typing.LITERAL if mark in self.args.json_flag else told

@@ -29,7 +29,8 @@ COMPACT = TaggedArgs(
     key=Span(PARAMETER_OPEN, (">", *NAMELESS[1:])), value=span("", ("</parameter>", *OTHER_CLOSERS))
 )
 ARG_KEY = TaggedArgs(
-    key=span("<arg_key>", "</arg_key>\n"), value=span("<arg_value>", "</arg_value>\n"), typing=Typing.LITERAL
+    key=span("<arg_key>", "</arg_key>\n"), value=span("<arg_value>", "</arg_value>\n"), typing=Typing.LITERAL,
+    joined=("=",),
 )
 NAMED = TaggedArgs(
     key=span(('<parameter name="', "<parameter name='", "<parameter name="), ('">', "'>", ">")),

@@ -1,0 +1,67 @@
+"""A JSON call without arguments and, between the same marks, its code as text: `{"name": "f", "arguments": {}}<code>…`.
+
+Models that were taught to call an interpreter so (Tongyi DeepResearch, formats-2026.md N18) keep code out of JSON.
+Knows tools' shapes; not what marks stand round the call.
+
+Contract: what it takes is a whole element of code, and a tool with one parameter that it can mean.
+"""
+
+from __future__ import annotations
+
+import json
+
+from ...late import late
+from ...lenient.notation import Cut
+from ...lenient.source import Need
+from ...schema.validation import shape
+from ...types import Edit, Tool
+from .call import Attempt
+
+HEAD = late(
+    r'\{\s*"name"\s*:\s*"(?P<name>[\w.:/-]{1,128})"\s*,\s*"(?:arguments|parameters)"\s*:\s*\{\s*\}\s*\}\s*<code>\n?'
+)
+BEGUN = late(r"\{[^{}]*(?:\{\s*(?:\}\s*(?:\}\s*(?:<[code]{0,4}>?)?)?)?)?\Z")
+"""Text that may go on as one."""
+MAX_HEAD = 300
+CODE, OPENER, CLOSER = "code", "<code>", "</code>"
+
+
+def code_argument(attempt: Attempt) -> Need[bool]:
+    """Read the call that stands here, if it is such a one; what closes it is not taken."""
+    src = attempt.src
+    found = yield from src.match(HEAD, MAX_HEAD, BEGUN)
+    name = attempt.judge.resolve(found["name"]) if found is not None else None
+    key = _parameter(attempt.judge.declared[name]) if name is not None else ""
+    if found is None or not key:
+        return False
+    draft = attempt.new()
+    src.pos = found.end()
+    attempt.begin(draft, found["name"])
+    draft.write(json.dumps({key: (yield from _code(attempt))}, ensure_ascii=False))
+    draft.edits.append(Edit("wrapped_text", "$", CODE))
+    attempt.finish(draft)
+    return True
+
+
+def _code(attempt: Attempt) -> Need[str]:
+    """The code, up to the closer behind which the call ends: one inside it is a part of it."""
+    src, got = attempt.src, list[str]()
+    while True:
+        if not (yield from src.until((CLOSER,), got.append)):
+            raise Cut
+        _, ended = yield from src.glance(attempt.call_close)
+        if ended:
+            return "".join(got).removesuffix("\n")
+        got.append(CLOSER)
+
+
+def _parameter(tool: Tool) -> str:
+    """The parameter that code must mean: the one of that name, or the only one for text; "" where none is.
+
+    The tool that was taught so declares none, and tells of the element where it is described.
+    """
+    wanted = shape(tool.parameters)
+    texts = [key for key in wanted.keys if "string" in wanted.property(key).kinds]
+    if CODE in texts or (not wanted.keys and OPENER in tool.description):
+        return CODE
+    return texts[0] if len(texts) == 1 else ""
