@@ -38,7 +38,7 @@ def anchored(begun: Mapping[str, set[str]], marks: Collection[str]) -> tuple[Anc
         stands = re.escape(sign) + _guard(sign, around[sign])
         choices = [f"{stands}(?:{'|'.join(f'{rest}()' for rest, _ in rests[n:])})" for n in range(len(rests))]
         ahead, shorter = tuple(at for _, at in rests), tuple(map(late, choices[1:]))
-        found.append(Anchored(re.compile(choices[0]).search, ahead, shorter, reach, "" if sign.isascii() else sign))
+        found.append(Anchored(re.compile(choices[0]).search, ahead, shorter, reach, sign))
     return tuple(found)
 
 

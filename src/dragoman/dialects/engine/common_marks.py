@@ -32,6 +32,8 @@ STRAY = (
 """Tokens around calls and results that are never words (Ollama reads past them too)."""
 
 NOISE = frozenset(q.casefold() for q in QUIET)
+INSTRUCTION = "[inst]"
+"""Another party's turn, wherever on its line: what passes over text stops there."""
 FOREIGN_TURN = ("<|start_header_id|>", "<|im_start|>", "<start_of_turn>", "<|START_OF_TURN_TOKEN|>", "<｜User｜>")
 """Tokens that open another turn: what follows was not asked for (judge-rules.md 7)."""
 

@@ -17,6 +17,7 @@ from ..judge.declared import Declared
 from ..judge.line_marks import LINE_MARKS, LINE_SIGNS, PARTIES
 from ..reading.named import begins_word, forms_at
 from .budget import ROWS, Patience
+from .common_marks import INSTRUCTION
 from .lookahead import Unlike, untried
 from .mark_starts import FENCE, LINE_BEGINS, ended, first_signs, line_that_may_matter
 from .markers import Table
@@ -44,8 +45,8 @@ FENCED = late(rf"(?P<info>`{{3}}(?!`){INFO.pattern})[ \t]*+\r?\n\s*+(?P<first>[^
 """A block of code that closes, in which no line begins with a fence or a tag: only its first word counts."""
 MARKED, MARKED_SIGNS = late(LINE_MARKS), frozenset((*LINE_SIGNS, *(party[0] for party in PARTIES)))
 """What outlasts its line, and how it begins: another party's turn, blocks that quote."""
-INSTRUCTION = late(r"\[(?=(?i:INST)\])")
-"""Another party's turn, wherever on its line."""
+INSTRUCTS = late(rf"\[(?=(?i:{re.escape(INSTRUCTION[1:])}))")
+"""Searches for signs find it; where there are none, this does."""
 NO_LINE = -1, 0
 """No place, and no mark before it."""
 
@@ -209,18 +210,21 @@ class Forward:
             for rare in self._wide:
                 if rare in text:
                     return start
-        if text.find("[", start, end) >= 0 and INSTRUCTION.search(text, start, end) is not None:
-            return start
         left = MOST + (end - start) // EVERY_SIGN
-        signs = self._lead
+        signs: tuple[Anchored, ...] = ()
         if end - start > SHORT or self._asked == OFTEN:
-            signs = self._table.lead_signs or signs
+            signs = self._table.lead_signs
         else:
             self._asked += 1
+        if not signs:
+            signs = self._lead
+            if text.find("[", start, end) >= 0 and INSTRUCTS.search(text, start, end) is not None:
+                return start
         for sign in signs:
-            search, before, _, reach, wide = sign
+            search, before, _, reach, literal = sign
             last = end + reach if reach else len(text)  # a mark that begins before the end may go on behind it
-            found = None if wide else search(text, start, last)
+            stands = text.find(literal, start, last)
+            found = None if stands < 0 else search(text, stands, last)
             while found is not None:
                 at = found.start() - (before[found.lastindex - 1] if found.lastindex and before else 0)
                 if not reach:
@@ -241,6 +245,8 @@ class Forward:
     def _counts(self, text: str, at: int, names: Declared) -> bool | None:
         """Does a mark stand here that counts amid a line, or a tool's name that does?  None: one does, in vain."""
         table, vain = self._table, False
+        if text[at] == "[" and INSTRUCTS.match(text, at) is not None:
+            return True
         found = table.marker.match(text, at)
         if found is not None and (mark := found.group().casefold()) not in table.line:
             vain = len(mark) == 1 and self._is_vain(mark, text, at)

@@ -19,7 +19,7 @@ from ..reading.named import leads
 from ..reading.segments import segmented
 from ..spec import Dialect, JsonCall, Listing, Place, Route, Segments, Strength
 from .choices import parted
-from .common_marks import FABRICATED, FENCE_SIGNS, FENCES, FOREIGN_TURN, LINE_MARKS, QUIET, STRAY, THINK
+from .common_marks import FABRICATED, FENCE_SIGNS, FENCES, FOREIGN_TURN, INSTRUCTION, LINE_MARKS, QUIET, STRAY, THINK
 from .mark_starts import FENCE, LETTER, LOOK, NEAR, WAIT, first_signs, on_line, plain_fence, starts
 from .marks_at import MarksAt
 from .search import MANY_VAIN, VAIN, Anchored, Signs
@@ -156,7 +156,7 @@ class Table(Marks):
         marks = self.every() - self.line
         inside = {mark for mark in marks if LETTER.match(mark) or ("<" in mark[1:look] and mark[0] != "<")}
         rests: dict[str, set[str]] = {}
-        for mark in marks - inside:
+        for mark in (marks - inside) | {INSTRUCTION}:
             rests.setdefault(mark[0], set()).add(mark[1:look])
         return (*_anchored(rests, inside), *words)
 

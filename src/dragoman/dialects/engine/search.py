@@ -41,7 +41,7 @@ class Anchored(NamedTuple):
     before: tuple[int, ...] = ()
     shorter: tuple[re.Pattern[str], ...] = ()
     reach: int = 0  # how far a mark goes at the most; 0 for a sign that stands behind a word that the place begins with
-    wide: str = ""  # a sign that few texts hold, none of ASCII alone
+    sign: str = ""  # what is told to be absent twenty times as quickly as it is looked for; "" for a choice
 
 
 Signs: TypeAlias = Callable[[], tuple[Anchored, ...]]
@@ -206,7 +206,7 @@ class Lead:
     def _begin(self, signs: tuple[Anchored, ...], src: Source) -> list[tuple[int, bool]]:
         """No sign has been looked for; those that cannot be there need not be."""
         buf, nowhere = src.buf, src.base + len(src.buf) if src.eof else -1
-        self._places = [(-1 if sign.wide in buf else nowhere, False) for sign in signs]
+        self._places = [(-1 if sign.sign in buf else nowhere, False) for sign in signs]
         return self._places
 
 
