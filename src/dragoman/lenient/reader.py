@@ -403,6 +403,8 @@ class Relaxed(BlankReader):
         size, found = yield from self.src.glance(('"', "'"))
         if not found or size < 2:
             return False
+        if self.src.behind(2)[:1] == ",":
+            raise Broken("where a string ends is not clear: a comma ends one, and is missing behind it")
         self.src.pos += size - 1
         return True
 

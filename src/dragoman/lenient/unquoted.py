@@ -6,6 +6,8 @@ or calls; what single words mean is in `bare_words.py`.
 
 from __future__ import annotations
 
+from operator import ne
+
 from ..late import late
 from ..schema.validation import Shape
 from .bare_words import BARE, COMMENTED, TYPES, is_one_word, is_plain, is_whole, literal
@@ -140,4 +142,6 @@ class WordReader(StringReader):
 def _is_piece(begun: str, mark: str) -> bool:
     """Does a text begin with signs of the mark that should have stood before it?"""
     signs = {sign for sign in mark if not sign.isalnum()}
+    if len(mark) > 2 and (sum(map(ne, begun, mark)) + len(mark) - len(begun) == 1 or sorted(begun) == sorted(mark)):
+        return True
     return len(mark) > 1 and (begun[:1] in signs or any(begun.startswith(mark[n:]) for n in range(1, len(mark) - 2)))

@@ -26,6 +26,8 @@ SINGLE_END = late(r"(?:[^']|'')*'(?!')")
 COMMENT = late(r"(?:^|\s)#.*$")
 INTEGER = late(r"[-+]?(?:0|[1-9]\d*)")
 NUMBER = late(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
+BESIDE = late(r"""[|>“”‘’«»„]["']""")
+"""A sign of a block, whose text comes in the lines below, or a quote of another kind, and a quote beside it."""
 WORDS: dict[str, bool | None] = {
     "true": True, "True": True, "false": False, "False": False, "null": None, "Null": None, "~": None, "": None,
 }  # fmt: skip
@@ -168,8 +170,10 @@ class _Reader:
             return _fit(self._quoted(body), shape, plain=False)
         if body[:1] in "[{":
             return self._flow(COMMENT.sub('', body).strip(), shape)
-        if body[:1] in "&*!%@`":
+        if body[:1] in "&*!%@`" or BESIDE.match(body):
             raise Broken(f"this YAML is not supported: {body[:40]!r}")
+        if body.endswith('"') and body.count('"') == 1:
+            raise Broken(f"a string is not opened: {body[:40]!r}")
         parts = [COMMENT.sub("", first).strip()]
         while self._continues(indent):
             parts.append(COMMENT.sub("", self.lines[self.at]).strip())
@@ -212,7 +216,9 @@ class _Reader:
             parts.append(self.lines[self.at].strip())
             depth += _depth(parts[-1])
             self.at += 1
-        value, _ = mend(_flow_quoted("\n".join(parts)), shape)
+        value, edits = mend(_flow_quoted("\n".join(parts)), shape)
+        if any(edit.kind == "unescaped_quote" for edit in edits):
+            raise Broken("where a string in a list or a mapping ends is not clear")
         return value
 
     def _block(self, block: re.Match[str], indent: int) -> str:
@@ -313,11 +319,15 @@ def _flow_quoted(text: str) -> str:
     out = []
     for token in FLOW_WORD.findall(text):
         word = token.strip()
+        if token in ('"', "'"):
+            raise Broken("a string in a list or a mapping is not closed")
         if token[0] in "[]{},: \t\n\"":
             out.append(token)
         elif token[0] == "'":
             out.append(json.dumps(token[1:-1].replace("''", "'"), ensure_ascii=False))
         else:
+            if word.endswith('"'):
+                raise Broken("a string in a list or a mapping is not opened")
             plain = word in WORDS or INTEGER.fullmatch(word) or NUMBER.fullmatch(word)
             out.append(json.dumps(_typed(word) if plain else word, ensure_ascii=False))
     return "".join(out)

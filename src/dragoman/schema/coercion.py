@@ -32,6 +32,8 @@ _QUOTED = late(r"""(["'])(.*)\1""", re.DOTALL)
 _SPACE = late(r"\s+")
 _SEPARATOR = late(r"(?<=[^\W\d_])[_-]+(?=[^\W\d_])")  # between letters only: "-1" is not "1"
 _ODD_ESCAPE = late(r"(?<!\\)(?:\\\\)*\\[^\\'\"abfnrtvxuUN0-7\n]")  # Python would warn of it on stderr
+_ONE_STRING = r""""(?:[^"\\]|\\.)*+"|'(?:[^'\\]|\\.)*+'"""
+_PARTED = late(rf"""(?:[^"']++|(?:{_ONE_STRING})(?!\s*+["']))*+""", re.DOTALL)  # Python joins strings without a comma
 _LISTED = late(r"[,;\n]")
 
 _NO = object()  # "does not convert": None is a value
@@ -180,7 +182,7 @@ def _structure(text: str, at: _Place) -> Any:
 
 def _python(text: str) -> Any:
     """A list or mapping as Python prints it: `['a', None]`.  Templates that print values teach models to write so."""
-    if text.lstrip()[:1] not in ("{", "[") or _ODD_ESCAPE.search(text):
+    if text.lstrip()[:1] not in ("{", "[") or _ODD_ESCAPE.search(text) or not _PARTED.fullmatch(text):
         return _NO
     try:
         tree = ast.parse(text.strip(), mode="eval")

@@ -16,12 +16,13 @@ from typing import Any
 from ...late import late, late_call
 from ...lenient.notation import Broken, Cut, Repeated
 from ...lenient.reader import decoded, escaped, mend, quoted
+from ...records import replace
 from ...schema.validation import Shape, coerce, read_text
 from ...types import Edit
 from ..judge.candidate import Draft
 from ..judge.judge import WRAPPERS
 from ..spec import Typing
-from .keys import NO_KEY, TEXT
+from .keys import NO_KEY, NO_WORD, TEXT
 
 Sink = Callable[[str], object]
 SEPARATORS = late(r"[\s._\\-]")
@@ -46,7 +47,11 @@ def declared_key(draft: Draft, written: str, given: Collection[str]) -> str:
 
 def is_name(draft: Draft, key: str) -> bool:
     """May this be an argument's name?  A declared one may be anything, and one that markup of its own spells out."""
-    return NO_KEY.search(key) is None or draft.spelt_out or draft.shape.has(key)
+    if draft.shape.has(key):
+        return True
+    if not draft.shape.keys:
+        return draft.spelt_out or NO_KEY.search(key) is None
+    return NO_KEY.search(key) is None and NO_WORD.search(key) is None
 
 
 def take_key(draft: Draft, written: str, given: Collection[str]) -> str:
@@ -57,6 +62,14 @@ def take_key(draft: Draft, written: str, given: Collection[str]) -> str:
     if key != written:
         draft.edits.append(Edit("key", "$", written[:80], key))
     return key
+
+
+def take_keys(draft: Draft, arguments: dict[str, Any]) -> dict[str, Any]:
+    """Arguments that came whole, each under its key as `take_key` gives it."""
+    keyed: dict[str, Any] = {}
+    for key, value in arguments.items():
+        keyed[take_key(draft, key, keyed)] = value
+    return keyed
 
 
 def _fold(key: str) -> str:
@@ -172,7 +185,10 @@ class RawArguments:
 
     def put(self, key: str, text: str, typing: Typing | None = None) -> None:
         """A whole value, as raw text."""
-        self.put_value(key, self.typed(text, self.shape(key), typing) if not self._waits(key) else _Raw(text, typing))
+        if self._waits(key):
+            self.put_value(key, _Raw(text, typing))
+        else:
+            self.put_value(key, self.typed(text, self.shape(key), typing, f".{key}"))
 
     def put_value(self, key: str, value: Any) -> None:
         """A whole value that is no text any more (or a raw one that waits for others)."""
@@ -183,18 +199,18 @@ class RawArguments:
         self._member(key)
         self.draft.write(json.dumps(value, ensure_ascii=False, allow_nan=False))
 
-    def typed(self, text: str, shape: Shape, typing: Typing | None = None) -> Any:
-        """The value that raw text stands for."""
+    def typed(self, text: str, shape: Shape, typing: Typing | None = None, path: str = "") -> Any:
+        """The value that raw text stands for, at this path in the arguments."""
         if not (shape.kinds or shape.enum):
             return text if (typing or self._typing) is Typing.TEXT else literal(text)
         value, edit = read_text(text, shape)
         if isinstance(value, str) and "string" not in shape.kinds:
-            value = self._mended(value, shape)
+            value = self._mended(value, shape, path)
         if edit is not None and edit.kind not in ("typed", "read", "spelling"):
             self.draft.edits.append(edit)
         return value
 
-    def _mended(self, text: str, shape: Shape) -> Any:
+    def _mended(self, text: str, shape: Shape, path: str) -> Any:
         """A value inside an element of its own; a list or an object whose spelling is not JSON's; else the text."""
         element = ELEMENT.fullmatch(text)
         if element is not None:
@@ -210,7 +226,7 @@ class RawArguments:
             value, edits = mend(text, shape)
         except (Broken, Cut):
             return text
-        self.draft.edits += edits
+        self.draft.edits += [replace(edit, path=f"${path}{edit.path[1:]}") for edit in edits]
         return value
 
     def finish(self) -> None:
@@ -237,11 +253,12 @@ class RawArguments:
     def _joined(self, key: str, values: list[Any]) -> Any:
         shape = self.shape(key)
         if len(values) == 1:
-            return self._value(values[0], shape)
-        return [self._value(v, shape.item if "array" in shape.kinds else shape) for v in values]
+            return self._value(values[0], shape, f".{key}")
+        item = shape.item if "array" in shape.kinds else shape
+        return [self._value(v, item, f".{key}[{number}]") for number, v in enumerate(values)]
 
-    def _value(self, value: Any, shape: Shape) -> Any:
-        return self.typed(value.text, shape, value.typing) if isinstance(value, _Raw) else value
+    def _value(self, value: Any, shape: Shape, path: str) -> Any:
+        return self.typed(value.text, shape, value.typing, path) if isinstance(value, _Raw) else value
 
     def _member(self, key: str) -> None:
         self.draft.write(("," if self._begun else "{") + quoted(key) + ":")

@@ -16,7 +16,7 @@ from ...types import Edit
 from ..judge.candidate import Draft
 from ..judge.judge import slip_of
 from ..spec import AttributeArgs
-from .arguments import html_text
+from .arguments import html_text, take_keys
 from .call import MAX_NAME, Attempt, Mismatch
 from .raw_values import MAX_REREAD, UNCLEAR
 
@@ -169,7 +169,7 @@ def _with_attributes(draft: Draft, said: _Said, value: Any) -> Any:
         raise Broken("the arguments are written twice, and differ")
     if read.keys() - given.keys():
         draft.edits.append(Edit("attributes_as_arguments"))
-    return read | given
+    return take_keys(draft, read | given)
 
 
 def _attributes(attempt: Attempt) -> Need[tuple[dict[str, str], bool]]:

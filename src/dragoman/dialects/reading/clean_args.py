@@ -20,6 +20,7 @@ from ..spec import JsonArgs, Listing
 from .call import Attempt, Mismatch
 from .clean import MOST, Given, at_once, given, is_over, one_of, tell
 from .compiled import JOINTS, Row
+from .keys import MEMBER
 
 
 class Marks(NamedTuple):
@@ -102,6 +103,8 @@ def _calls(attempt: Attempt, marks: Marks, calls: list[Read], *, within: bool) -
         one = _call(attempt, marks)
         tail = marks.tail.match(src.buf, one.given.end) if one is not None else None
         if one is None or tail is None or not is_over(src, one.given.end):
+            return -1
+        if tail.end() == one.given.end and MEMBER.match(src.buf, tail.end()) is not None:
             return -1
         calls.append(one)
         if not within:

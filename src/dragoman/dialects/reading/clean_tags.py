@@ -26,6 +26,7 @@ from .strays import Behind, CallMarks
 
 SIGN = "<"
 """Every mark of these rows holds it, so a value without it holds none."""
+QUOTES = "\"'"
 NAME = r"[\w.-]{1,128}"
 INDENTS = (" ", "\t")
 PROBE = "a_b.c-1"
@@ -64,7 +65,12 @@ def _marks(row: Row) -> Marks | None:
         )
     )  # fmt: skip
     behind = "".join(space + mark for mark in (body, close, end) if mark)
-    keys = "|".join(map(re.escape, sorted(row.key_close, key=len, reverse=True)))
+    # a quote behind a tag that has lost it may be that one
+    over_key = f"(?![{QUOTES}])" if row.key_open[0][-1] in QUOTES else ""
+    keys = "|".join(
+        re.escape(mark) + (over_key if mark[0] not in QUOTES else "")
+        for mark in sorted({*row.key_close}.difference(args.joined), key=len, reverse=True)
+    )
     others = [mark for mark in row.value_marks if SIGN not in mark]
     # one that opens no section of its own goes on a section that nothing closes
     again = "|".join(map(re.escape, row.section_open or row.opens_call)) if end or not section else "(?!)"

@@ -19,11 +19,14 @@ from ...late import late
 from ...schema.validation import Shape
 from ...types import Edit
 from .compiled import Row
+from .likeness import differ
 
 PIECE = 3
 """Signs of a mark, beside a name, that are no accident."""
 KEY_PIECE = 4
 """Signs of a mark in a name: more, for a name may hold some."""
+REST = 6
+"""Signs at the end of a mark that no text begins with by accident."""
 REACH = 24
 """How far behind a value's closer a name is the next argument's."""
 MOST_SEEN = 1000
@@ -34,6 +37,7 @@ IN_TAG = late(r"<[A-Za-z][\w:-]*(?:\s[^<>]*)?\Z")
 """Attributes of another tag, which is whole up to here."""
 WHOLE_TAG = late(r"</?\w[\w:-]*(?:\s[^<>]*)?/?>\Z")
 LAST_CLOSER = late(r"</(?P<name>[\w:.-]+)\s*>\Z")
+LAST_TAG = late(r"<[/|｜]*(?P<word>\w{3,})[^\w<]*\Z")
 SIGN = late(r"[^\w\s]")
 WORD = late(r"\w{4,}")
 SIGNS = ("<", ">", "|", "｜")
@@ -44,6 +48,7 @@ NAMELESS = "an argument has no name"
 INSIDE = "the closer of an argument stands in it, and another argument is missing"
 TRIMMED = "an argument's end was guessed, and whether the line's end before it belongs to it"
 LINE_ENDS = ("\n", "\r")
+BEGUN = "a piece of the mark before an argument stands in it"
 ENDED = "a piece of a mark stands where an argument's end was guessed"
 
 
@@ -59,6 +64,8 @@ def debris(row: Row, shape: Shape, arguments: Mapping[str, Any], edits: list[Edi
         return ENDED
     if guessed and trim and any(text.endswith(LINE_ENDS) for text in _guessed(arguments, edits)):
         return TRIMMED
+    if any(_begins_in(row.key_close, text) for text in texts):
+        return BEGUN
     opens, closes = row.key_open, row.key_close
     if not opens and guessed:  # elements: a mark is the name itself, so that any tag of a text is like one
         opens, closes = ("<",), (">",)
@@ -67,7 +74,7 @@ def debris(row: Row, shape: Shape, arguments: Mapping[str, Any], edits: list[Edi
         marks = opens, closes, row.value_close
         if any(_stands_in(marks, key, text) for key in missing for text in texts if key in text):
             return NAMED
-        if any(_closes_more(marks, text) for text in texts):
+        if any(_closes_more(marks, text) or _goes_on(marks, text) for text in texts):
             return INSIDE
     return ""
 
@@ -77,6 +84,26 @@ def _closes_more(marks: Marks, text: str) -> bool:
     opens, _, closes = marks
     closed = sum([text.count(f"{mark}\n") for mark in closes if len(mark) > PIECE])
     return closed > 0 and closed > sum([text.count(mark) for mark in _shortest(opens)])
+
+
+def _goes_on(marks: Marks, text: str) -> bool:
+    """Does most of an argument's opener, and not all of it, stand behind the closer of one in the text?"""
+    opens, _, closes = marks
+    begun = tuple(mark[: max(PIECE, len(mark) * 2 // 3)] for mark in opens)
+    for close in closes:
+        at = text.find(close) if len(close) > PIECE else -1
+        while at >= 0:
+            at += len(close)
+            behind = text[at : at + MOST_TAG].lstrip()
+            if behind.startswith(begun) and not behind.startswith(opens):
+                return True
+            at = text.find(close, at)
+    return False
+
+
+def _begins_in(marks: tuple[str, ...], text: str) -> bool:
+    """Does a text begin with the rest of one of these marks, which should have stood before it?"""
+    return any(text.startswith(mark[at:]) for mark in marks for at in range(1, len(mark) - REST + 1))
 
 
 def _shortest(marks: tuple[str, ...]) -> list[str]:
@@ -199,6 +226,21 @@ def _ends_unopened(text: str) -> bool:
     return found is not None and text.count(f"</{found['name']}") > text.count(f"<{found['name']}")
 
 
+def _ends_nearly(text: str, mark: str) -> bool:
+    """Does a text end in the mark but for one sign of four, or in a tag that is a part of it; white space is none?"""
+    found = LAST_CLOSER.search(text[-MOST_TAG:])
+    if found is not None and f"<{found['name']}" in text:
+        return False
+    tail, mark = ("".join(one.split()) for one in (text[-2 * len(mark) - REACH :], mark))
+    tag = LAST_TAG.search(tail)
+    if tag is not None and tag["word"] in mark:
+        return True
+    if sorted(tail[-len(mark) :]) == sorted(mark):
+        return True
+    wrong = len(mark) // 4
+    return any(differ(tail[-size:], mark) <= wrong for size in range(len(mark) - wrong, len(mark) + wrong + 1))
+
+
 def _ends_in(closers: tuple[str, ...], text: str) -> bool:
     """Does a text end in something like one of these marks, of which a sign is missing?"""
     for mark in closers:
@@ -206,7 +248,7 @@ def _ends_in(closers: tuple[str, ...], text: str) -> bool:
         words = "|".join(map(re.escape, WORD.findall(mark)))
         if words and re.search(rf"(?:[</|:｜]\w*|\A|\s)(?:{words})\W*\Z|<[^<\s]*(?:{words})[^<\s]*\Z", tail):
             return True
-        if mark.strip() and _ends_with(text, mark, 2):
+        if mark.strip() and (_ends_with(text, mark, 2) or _ends_nearly(text, mark)):
             return True
     return (
         text[-1:] in SIGNS

@@ -31,6 +31,7 @@ _swallowed: Callable[[str], Swallowed] = late_call(".swallowed", "Swallowed", __
 _has_edge: Callable[..., bool] = late_call(".swallowed", "has_edge", __name__)
 _holds_call: Callable[..., bool] = late_call(".swallowed", "holds_call", __name__)
 _holds_mark: Callable[[Row, str], bool] = late_call(".swallowed", "holds_mark", __name__)
+_swapped: Callable[..., str] = late_call(".swallowed", "swapped", __name__)
 _holds_missing: Callable[..., str] = late_call(".swallowed", "holds_missing", __name__)
 """Asked of calls that were mended."""
 
@@ -42,6 +43,8 @@ MISPLACES: Mapping[str, type] = {"unescaped_quote": str, "missing_bracket": dict
 """Mends that guess what belongs to a value, and what kind of value."""
 
 
+SWAPS = frozenset({"missing_comma", "missing_bracket", "unopened_string", "positional"})
+"""Mends of a sign that is missing where it should stand, and may stand in a value beside it."""
 MOST_CALLS = 2000
 """So many calls are read in one list or section: no API takes as many, and no model means them."""
 
@@ -124,7 +127,7 @@ class Drafts(MarkedName):
             draft.edits += reader.edits
             reader.edits = []
             if reader.repeated:
-                self._refuse_repeated(draft)
+                self.refuse_repeated(draft, draft.text())
             if reader.unfit:
                 self.judge.refuse_numbers(draft, reader.unfit)
         draft.done, draft.end = True, self.src.base + self.src.pos
@@ -161,21 +164,30 @@ class Drafts(MarkedName):
 
     def _refuse_misplaced(self, draft: Draft) -> None:
         """A bracket or a quote was missing, and what should stand beside a value may stand in it."""
-        kinds = [kind for mend, kind in MISPLACES.items() if any(e.kind == mend for e in draft.edits)]
-        if draft.refusal is not None or not kinds:
+        mends = {edit.kind for edit in draft.edits}
+        kinds = [kind for mend, kind in MISPLACES.items() if mend in mends]
+        if draft.refusal is not None or not (kinds or mends & SWAPS):
             return
         arguments, why = draft.arguments(), ""
         if key := next(filter(None, (_holds_missing(draft.shape, arguments, kind) for kind in kinds)), ""):
             why = f"where a value ends is not clear: {key!r} stands in one, and is missing"
-        elif str in kinds and _has_edge(arguments, [e.path for e in draft.edits if e.kind == "unescaped_quote"]):
+        elif str in kinds and _has_edge(draft.shape, arguments, _places(draft, "unescaped_quote")):
             why = "where a value begins or ends is not clear: a quote is one too many"
+        else:
+            why = _swapped(draft.shape, arguments, draft.edits)
         if why:
             draft.refuse(IssueKind.MALFORMED, why, self.judge.correction(draft, why))
 
-    def _refuse_repeated(self, draft: Draft) -> None:
+    def refuse_repeated(self, draft: Draft, written: str) -> None:
+        """Refuse arguments of which one is given twice and not alike, as they were written."""
         try:
-            _check_repeated(draft.text())
+            _check_repeated(written)
         except Repeated as why:
             if not draft.strong:
                 raise
             draft.refuse(IssueKind.DUPLICATE_KEYS, str(why), self.judge.correction(draft, str(why)))
+
+
+def _places(draft: Draft, kind: str) -> list[str]:
+    """Where mends of this kind were made."""
+    return [edit.path for edit in draft.edits if edit.kind == kind]

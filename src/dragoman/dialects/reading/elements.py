@@ -51,6 +51,8 @@ ONE_TAG = late(r"\s*+<[^<>]*+[<>]")
 ANY_TAG = late(rf"</?\s*+(?P<name>{WORD}+)")
 NAME = late(WORD)
 ITEMS = frozenset({"item"})
+LEFT = late(r"[<>]|\A\W*\Z")
+"""What a damaged tag leaves between elements."""
 
 
 @dataclass(slots=True)
@@ -334,6 +336,8 @@ class _Elements:
         value: dict[str, Any] = {k: self._several(v, shape.property(k)) for k, v in found.items()}
         if _mixed(node):
             value["$text"] = "".join(node.text).strip()
+            if LEFT.search(value["$text"]):
+                raise Broken("a piece of a tag stands between elements")
         return value
 
     def _several(self, nodes: list[Node], shape: Shape) -> Any:
@@ -345,6 +349,8 @@ class _Elements:
     def _items(self, node: Node, item: Shape) -> list[Any]:
         """An array out of its elements; one of a kind unknown to the schema keeps the name of its only element."""
         keys = {c.key for c in node.children}
+        if len(keys) > 1 and any(map(self.draft.shape.has, keys - ITEMS)):
+            raise Broken("another argument stands among the items of a list, which is not closed")
         named = len(node.children) == 1 and not (keys & ITEMS) and not item.kinds and node.children[0].children
         if named:
             return [self._value(node, ANYTHING)]
@@ -354,6 +360,8 @@ class _Elements:
         if node.children:
             return self._value(node, shape)
         text = self._plain("".join(node.text))
+        if f"</{node.key}" in text and f"<{node.key}" not in text:
+            raise Broken(f"a closer of <{node.key}> stands in it")
         if shape.kinds == TEXT and not shape.enum:
             return text
         value = self.out.typed(text.strip(), shape)

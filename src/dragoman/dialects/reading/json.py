@@ -19,11 +19,12 @@ from ...types import Edit, IssueKind
 from ..judge.candidate import Draft
 from ..judge.judge import BENIGN
 from ..spec import JsonCall, Listing, Strength
-from .arguments import is_wrapper, unwrapped
+from .arguments import is_wrapper, take_keys, unwrapped
 from .arguments_object import arguments_object, present, with_texts
 from .call import MAX_NAME, Attempt, Mismatch
 from .clean_call import clean_call
 from .code_argument import code_argument
+from .keys import MEMBER, MEMBER_BEGUN
 
 LISTS = ("tool_calls", "calls", "tool_uses", "function_calls", "toolCalls", "tools_call")
 """Keys of another wire's envelope, written as text."""
@@ -144,7 +145,15 @@ def json_args(attempt: Attempt) -> Need[None]:
     if fence and (yield from attempt.closing((fence,))):
         reader.note("fenced")
     attempt.finish(draft, reader)
-    yield from attempt.closing(attempt.row.body_close)
+    if not (yield from attempt.closing(attempt.row.body_close)):
+        yield from _refuse_cut(attempt, draft)
+
+
+def _refuse_cut(attempt: Attempt, draft: Draft) -> Need[None]:
+    """Another argument behind the end of the object is one of the call's own."""
+    if (yield from attempt.src.match(MEMBER, MAX_NAME, MEMBER_BEGUN)) is not None:
+        why = "an argument stands behind the end of the arguments: a bracket is one too many"
+        draft.refuse(IssueKind.MALFORMED, why, attempt.judge.correction(draft, why))
 
 
 def _names_tool(attempt: Attempt) -> Need[bool]:
@@ -340,6 +349,8 @@ class _Object:
         if unfit and not self.a.row.strong:
             raise Mismatch
         self.a.begin(self.draft, self.name, self.id)
+        if self.reader.repeated and self.held is not None:
+            self.a.refuse_repeated(self.draft, self.held)
         shape = self.draft.shape
         edits: list[Edit] = []
         if isinstance(value, str):
@@ -400,7 +411,7 @@ def _write(draft: Draft, value: Any, edits: list[Edit]) -> None:
     """Arguments that came whole, as the schema has them."""
     if not isinstance(value, dict):
         raise Broken(f"the arguments are {_kind(value)}, not an object")
-    value, more = coerce(value, draft.shape)
+    value, more = coerce(take_keys(draft, value), draft.shape)
     value, absent = present(value, draft.shape)
     value, texts = with_texts(value, draft.shape)
     draft.edits += [*edits, *more, *absent, *texts]

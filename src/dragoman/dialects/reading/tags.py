@@ -117,7 +117,7 @@ class _Tags:
                 line = src.behind(1) + src.buf[src.pos : src.pos + size - len(found)]
                 self._indent = line.rpartition("\n")[2] if "\n" in line and self.args.trim == "\n" else ""
                 src.pos += size
-                yield from self._argument()
+                yield from self._argument(found)
             elif not (yield from self._stray()):
                 break
         yield from self._end()
@@ -152,11 +152,13 @@ class _Tags:
         if row.ends:
             raise Broken("text stands between the arguments")
 
-    def _argument(self) -> Need[None]:
+    def _argument(self, opener: str) -> Need[None]:
         src, row = self.a.src, self.a.row
         written, mark = yield from self.a.until_name(row.key_close)
         if mark == self.args.trim:
             src.pos -= len(mark)
+        if mark == ">" and (opener[-1:] in ("'", '"')) and (yield from src.peek()) == opener[-1]:
+            raise Broken("where the name of an argument ends is not clear: its quote stands behind its tag")
         written = self._undoubled(written.strip().strip("\"'"))
         marked = mark in self.args.joined or any(m in written for m in row.value_marks if len(m) > 2)
         if marked and written not in self.draft.shape.keys:

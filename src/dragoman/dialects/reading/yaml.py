@@ -14,7 +14,7 @@ from ...schema.validation import Shape, coerce
 from ...types import Edit
 from ..judge.candidate import Draft
 from ..spec import TextArgs, YamlCall
-from .arguments import take_key, unescaped
+from .arguments import take_keys, unescaped
 from .call import Attempt, Mismatch
 from .raw_values import UNCLEAR
 
@@ -141,17 +141,13 @@ def _beginnings(close: str) -> list[str]:
 
 
 def _mapping(draft: Draft, text: str) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for key, value in read_mapping("" if text.strip() == "{}" else text, draft.shape).items():
-        key = take_key(draft, key, found)
-        found[key] = value
-    return found
+    return read_mapping("" if text.strip() == "{}" else text, draft.shape)
 
 
 def _write(draft: Draft, value: Any) -> None:
     if not isinstance(value, dict):
         raise Broken("the arguments are not a mapping")
-    fixed, edits = coerce(value, draft.shape)
+    fixed, edits = coerce(take_keys(draft, value), draft.shape)
     draft.edits += edits
     draft.write(json.dumps(fixed, ensure_ascii=False, allow_nan=False))
 
