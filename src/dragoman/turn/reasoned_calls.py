@@ -11,12 +11,12 @@ read once, at the end.  What was told as reasoning stays reasoning: only calls a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 
 from ..codecs.crossing.answers import media_beside
-from ..events import NOT_RUN, CallDelta, CallEnded, CallStarted, Ended, Event, IssueReported
-from ..types import Issue, IssueKind, Stop
+from ..events import Ended, Event, IssueReported, assemble, call_events
+from ..types import Issue, IssueKind, Stop, ToolCall
 from .text_parser import TextParser
 
 MOST = 1024 * 1024
@@ -40,10 +40,9 @@ class ReasonedCalls:
     def note(self, text: str) -> None:
         """Reasoning went out."""
         self._size += len(text)
+        self._texts.append(text)
         if self._size > MOST:
             self._texts.clear()
-        else:
-            self._texts.append(text)
 
     def is_ended_by(self, text: str) -> bool:
         """Does this text of the answer show that there is more than reasoning, or that reasoning was closed?"""
@@ -53,24 +52,18 @@ class ReasonedCalls:
         """The calls that the reasoning ended in, where that was all and nothing cut it, and what is wrong with them."""
         if not self._texts or end.stop not in OWN_ENDS or media_beside(end.extra):
             return []
-        parser = self._make(OPENER)
-        found = [*parser.feed("".join(self._texts)), *parser.close(None if end.stop is None else str(end.stop))]
-        return [*_told(found)]
+        parser, why = self._make(OPENER), None if end.stop is None else str(end.stop)
+        found = assemble([*parser.feed("".join(self._texts)), *parser.close(why)])
+        issues = [replace(issue, span=None) for issue in found.issues if issue.kind is not IssueKind.NOISE]
+        issues += [_read_here(call) for call in found.calls]
+        made = [event for index, call in enumerate(found.calls) for event in call_events(_placeless(call), index)]
+        return [*map(IssueReported, issues), *made]
 
 
-def _told(found: Iterable[Event]) -> Iterator[Event]:
-    """What is told of what was found: places count in the visible text, and none of this stands there."""
-    name = ""
-    for event in found:
-        match event:
-            case CallStarted(name=name):
-                yield event
-            case CallDelta():
-                yield event
-            case CallEnded(report=report):
-                yield event if report is None else replace(event, report=replace(report, span=None))
-                if report is None or report.verdict not in NOT_RUN:
-                    message = READ_HERE.format(name=name)
-                    yield IssueReported(Issue(kind=IssueKind.WIRE_FAULT, message=message, name=name))
-            case IssueReported(issue) if issue.kind is not IssueKind.NOISE:
-                yield IssueReported(replace(issue, span=None))
+def _read_here(call: ToolCall) -> Issue:
+    return Issue(kind=IssueKind.WIRE_FAULT, message=READ_HERE.format(name=call.name), name=call.name)
+
+
+def _placeless(call: ToolCall) -> ToolCall:
+    """The call; places count in the visible text, and it stands in none."""
+    return call if call.report is None else replace(call, report=replace(call.report, span=None))

@@ -197,7 +197,8 @@ class TextCallStream:
                 made += found if len(found) == 1 and type(found[0]) in DELTAS else self._sort(found)
             elif kind is ReasoningDelta and not isinstance(self._parser, PresumedReasoning):
                 self._searched = False
-                self.note_reasoning(event.text)  # type: ignore[union-attr]
+                if self._reasoned is not None:
+                    self._reasoned.note(event.text)  # type: ignore[union-attr]
                 made.append(event)
             else:
                 made += self.handle(event)
