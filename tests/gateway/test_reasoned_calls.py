@@ -32,7 +32,8 @@ def chat(field: str) -> Callable[[str, str], Any]:
 
 
 def messages(reasoning: str, text: str) -> Any:
-    content = [{"type": "text", "text": text}] if text else [{"type": "thinking", "thinking": reasoning, "signature": ""}]
+    thought = {"type": "thinking", "thinking": reasoning, "signature": ""}
+    content = [{"type": "text", "text": text} if text else thought]
     usage = {"input_tokens": 90, "output_tokens": 9}
     return {"id": "x", "type": "message", "role": "assistant", "model": "m", "content": content,
             "stop_reason": "end_turn", "usage": usage}  # fmt: skip
@@ -92,7 +93,11 @@ def exchange(wire: str, front: str, reasoning: str, *, stream: bool, **route: An
 
 
 every_wire = pytest.mark.parametrize("wire", WIRES)
-ROUTES = {"native": {"tools": Tools.NATIVE}, "either": {}, "in text": {"tools": Tools.TEXT, "prompt_dialect": "hermes"}}
+ROUTES: dict[str, dict[str, Any]] = {
+    "native": {"tools": Tools.NATIVE},
+    "either": {},
+    "in text": {"tools": Tools.TEXT, "prompt_dialect": "hermes"},
+}
 
 
 @streamed_and_whole
@@ -131,7 +136,7 @@ def test_what_was_wrong_with_one_is_what_the_model_is_told(stream: bool) -> None
 
 
 def in_chunks(*deltas: dict[str, Any]) -> list[bytes]:
-    told = [*({"index": 0, "delta": delta, "finish_reason": None} for delta in deltas)]
+    told: list[dict[str, Any]] = [{"index": 0, "delta": delta, "finish_reason": None} for delta in deltas]
     told.append({"index": 0, "delta": {}, "finish_reason": "stop"})
     frames = [{"id": "x", "object": "chat.completion.chunk", "model": "m", "choices": [one]} for one in told]
     return [*(f"data: {json.dumps(one)}\n\n".encode() for one in frames), b"data: [DONE]\n\n"]

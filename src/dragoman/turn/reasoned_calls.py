@@ -20,7 +20,7 @@ from ..types import Issue, IssueKind, Stop, ToolCall
 from .text_parser import TextParser
 
 MOST = 1024 * 1024
-"""Characters of reasoning that are read at the end; in longer ones, of which only the end would be known, nothing is."""
+"""Characters of reasoning that are read at the end; of longer one only the end would be known, and nothing is read."""
 OWN_ENDS = frozenset({None, Stop.END, Stop.STOP_SEQUENCE, Stop.TOOL_CALLS})
 """Stops of an answer that nothing cut short."""
 OPENER = "<think>"

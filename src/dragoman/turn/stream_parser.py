@@ -188,7 +188,9 @@ class TextCallStream:
             kind = type(event)
             if self._ending is not None:
                 made += self.handle(event)
-            elif kind is TextDelta and self._parser is not None and self._shown and not (self._parted or self._reasoned):
+            elif (
+                kind is TextDelta and self._parser is not None and self._shown and not (self._parted or self._reasoned)
+            ):
                 text: str = event.text  # type: ignore[union-attr]
                 self._searched = True
                 if self._native:
