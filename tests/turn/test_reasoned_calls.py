@@ -76,6 +76,9 @@ MADE: dict[str, str] = {
     "special tokens": THOUGHT + KIMI,
     "special tokens and a fence": THOUGHT + DEEPSEEK,
     "an invocation": f'{THOUGHT}<function_calls>\n<invoke name="look">\n<parameter name="at">sky</parameter>\n</invoke>\n</function_calls>',
+    "a header of its own": (
+        f'{THOUGHT}<|start|>assistant<|channel|>commentary to=functions.look <|constrain|>json<|message|>{{"at": "sky"}}<|call|>'
+    ),
     "a tag of its name": f'{THOUGHT}<function=look>{{"at": "sky"}}</function>',
 }
 LEFT: dict[str, str] = {
@@ -94,7 +97,11 @@ LEFT: dict[str, str] = {
     "Python": f'{THOUGHT}look(at="sky")',
     "no call": THOUGHT,
 }
-WAYS: dict[str, dict[str, Any]] = {"native": {}, "in text": {"tools": Tools.TEXT, "prompt_dialect": "hermes"}}
+WAYS: dict[str, dict[str, Any]] = {
+    "native": {},
+    "in text": {"tools": Tools.TEXT, "prompt_dialect": "hermes"},
+    "where a template may open reasoning": {"base_url": "http://127.0.0.1:1/v1", "model": "deepseek-r1"},
+}
 SKY = [("look", {"at": "sky"})]
 
 every_way = pytest.mark.parametrize("way", WAYS)
@@ -105,7 +112,8 @@ def mint(letter: str) -> Ids:
 
 
 def plan_of(way: str = "native", route: dict[str, Any] | None = None, **request: Any) -> Plan:
-    to = Route(provider=COMPATIBLE["openai_chat"], base_url="http://model.test", **{**WAYS[way], **(route or {})})
+    told = {"base_url": "http://model.test", **WAYS[way], **(route or {})}
+    to = Route(provider=COMPATIBLE["openai_chat"], **told)
     asked = Request(**{"model": "m", "messages": [Message("user", "What is up?")], "tools": [LOOK], **request})
     return compiled(asked, to, text=to.mode is Tools.TEXT, nonce="")
 
@@ -183,6 +191,7 @@ def test_it_is_judged_as_one_text_whose_reasoning_never_closed(reasoning: str) -
         assert [(call.name, call.report.verdict, call.report.rule) for call in got.calls if call.report] == judged
         issues = [(issue.kind, issue.message, issue.correction) for issue in got.issues]
         assert [one for one in issues if "as reasoning" not in one[1]] == told
+        assert not any(issue.span for issue in got.issues)  # places count in the visible text, and it stands in none
 
 
 def test_where_it_stood_is_told() -> None:
@@ -258,6 +267,12 @@ def test_reasoning_beside_an_answer_is_not_read(parts: tuple[Any, ...], way: str
 def test_blank_lines_before_it_say_nothing(way: str) -> None:
     for got in answers(plan_of(way), (TextDelta, "\n"), (ReasoningDelta, THOUGHT + CALL)):
         assert calls(got) == SKY
+
+
+@pytest.mark.parametrize("parts", MORE.values(), ids=MORE)
+def test_nor_where_one_dialect_listens_and_blanks_are_shown_at_once(parts: tuple[Any, ...]) -> None:
+    for got in answers(plan_of(route={"dialects": "hermes"}), *parts):
+        assert calls(got) == []
 
 
 @every_way
