@@ -35,6 +35,7 @@ from dragoman.types import (
     IssueKind,
     Media,
     Message,
+    OutputSchema,
     Reasoning,
     Request,
     Response,
@@ -66,6 +67,7 @@ MADE: dict[str, str] = {
     "all it says": CALL,
     "behind words on their line": f"Now I call {CALL}",
     "followed by blank lines": f"{THOUGHT}{CALL}\n\n",
+    "followed by a mark of its end": f"{THOUGHT}{CALL}<|im_end|>",
     "without its last mark": THOUGHT + CALL.removesuffix("\n</tool_call>"),
     "behind a draft that was dropped": f"{THOUGHT}Perhaps {OTHER}? No, the sky it is.\n{CALL}",
     "behind a mark that closes reasoning": f"{THOUGHT}</think>\n{CALL}",
@@ -114,7 +116,9 @@ def mint(letter: str) -> Ids:
 def plan_of(way: str = "native", route: dict[str, Any] | None = None, **request: Any) -> Plan:
     told = {"base_url": "http://model.test", **WAYS[way], **(route or {})}
     to = Route(provider=COMPATIBLE["openai_chat"], **told)
-    asked = Request(**{"model": "m", "messages": [Message("user", "What is up?")], "tools": [LOOK], **request})
+    asked = Request(
+        **{"model": to.model or "m", "messages": [Message("user", "What is up?")], "tools": [LOOK], **request}
+    )
     return compiled(asked, to, text=to.mode is Tools.TEXT, nonce="")
 
 
@@ -271,7 +275,7 @@ def test_blank_lines_before_it_say_nothing(way: str) -> None:
 
 @pytest.mark.parametrize("parts", MORE.values(), ids=MORE)
 def test_nor_where_one_dialect_listens_and_blanks_are_shown_at_once(parts: tuple[Any, ...]) -> None:
-    for got in answers(plan_of(route={"dialects": "hermes"}), *parts):
+    for got in answers(plan_of(route={"dialects": "hermes", "doubt": "text"}, output_schema=OutputSchema()), *parts):
         assert calls(got) == []
 
 
