@@ -45,11 +45,13 @@ from .overlooked_text import OverlookedText
 from .plan import Plan
 from .prepare import wants_thinking
 from .protocol import ProtocolAnswer
+from .reasoned_calls import ReasonedCalls
 from .rejections import calls_written
 from .response_reader import COUNTED, SHOWN_GARBAGE, Replayed
 from .running import Handler
 from .several import asks_several
-from .stream_parser import LateParser, PresumedReasoning, Restorer, TextCallStream, TextParser
+from .stream_parser import LateParser, PresumedReasoning, Restorer, TextCallStream
+from .text_parser import TextParser
 from .tool_names import renamed_back
 from .unasked_choices import UnaskedChoices
 
@@ -274,8 +276,11 @@ class _Passing(NamedTuple):
             return False
         parts = response.message.parts
         texts = [part for part in parts if type(part) is Text]
-        if not _WHOLE.issuperset(map(type, parts)) or len(texts) > 1:
+        kinds = {*map(type, parts)}
+        if not _WHOLE.issuperset(kinds) or len(texts) > 1:
             return False
+        if Reasoning in kinds and ToolCall not in kinds and not any(text.text.strip() for text in texts):
+            return False  # it may end in a call
         return all(not text.metadata and self.plain.hold(text.text) for text in texts)
 
 
@@ -323,8 +328,10 @@ def _listening(plan: Plan) -> _Listening:
 def _handling(plan: Plan, mint: Mint, *, read: bool = True) -> Handling:
     """What handles the events of one choice."""
     listening = plan.once(_listening)
-    parser = _parser(plan, listening, mint("t")) if read else None
-    texts = TextCallStream(parser, _Natives(plan).handle, native=not plan.text)
+    make = _parsers(plan, listening, mint("t")) if read and listening.dialects else None
+    parser = None if make is None else _parser(plan, listening, make)
+    reasoned = None if make is None else ReasonedCalls(make)
+    texts = TextCallStream(parser, _Natives(plan).handle, native=not plan.text, reasoned=reasoned)
     stages: list[Handler] = [] if plan.once(_asks_several) else [UnaskedChoices()]
     if parser is not None and listening.overlooked is not None:  # held back where it may hold a call, and asked about
         stages.append(OverlookedText(listening.overlooked))
@@ -385,10 +392,8 @@ def _ids_of(messages: Sequence[Message], start: int, known: frozenset[str] | Non
     return frozenset(call.id for message in messages[start:] for call in message.calls).union(known or ())
 
 
-def _parser(plan: Plan, listening: _Listening, ids: Ids) -> TextParser | None:
-    """None where nothing may be called: then text is text, untouched."""
-    if not listening.dialects:
-        return None
+def _parsers(plan: Plan, listening: _Listening, ids: Ids) -> Callable[[str], Parser]:
+    """What makes the parsers of one answer, by what its template had opened."""
 
     def make(prefix: str) -> Parser:
         return Parser(
@@ -397,6 +402,10 @@ def _parser(plan: Plan, listening: _Listening, ids: Ids) -> TextParser | None:
             native=not plan.text, doubt=plan.route.doubt, confirmed=plan.habits, strict=plan.route.strict,
         )  # fmt: skip
 
+    return make
+
+
+def _parser(plan: Plan, listening: _Listening, make: Callable[[str], Parser]) -> TextParser:
     if listening.opener:
         return PresumedReasoning(make, listening.opener)
     prefix = plan.route.prefix

@@ -24,7 +24,7 @@ RUNNING = frozenset({TextDelta, ReasoningDelta, CallDelta})
 class Course:
     """Pieces that come as deltas of the kind `came` and go on as deltas of this `kind`."""
 
-    __slots__ = ("_feed", "_late", "_noted", "_signs", "_stages", "_texts", "came", "kind")
+    __slots__ = ("_feed", "_last", "_late", "_noted", "_signs", "_stages", "_texts", "came", "kind")
     came: Delta
     kind: Delta
 
@@ -33,6 +33,7 @@ class Course:
         self._texts, self._stages = chain.texts, chain.stages
         self._feed, self._noted = search
         self._late: list[str] = []  # what the stages are still to be told of
+        self._last = ""  # what went off the course
 
     def take(self, text: str) -> str | list[Event]:
         """What goes on of `text`; or the events for the stages, where it is anything else: then the course is over."""
@@ -51,6 +52,7 @@ class Course:
             if sign in said:
                 if all(stage.passes(said) for stage in self._stages):
                     break
+                self._last = said
                 return [self.kind(said)]
         if said:
             self._late.append(said)
@@ -60,6 +62,8 @@ class Course:
         """What went on, in one event, once the stages are told."""
         text = "".join(self._late)
         self._late.clear()
+        if self.came is ReasoningDelta and (text or self._last):
+            self._texts.note_reasoning(text + self._last)
         if not text:
             return []
         if self.kind is TextDelta:

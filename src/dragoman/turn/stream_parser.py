@@ -4,14 +4,15 @@ Knows events and, by its two methods, the dialect parser; nothing of wires, prom
 Contract, over the events of one answer: text that may be shown passes at once; once a native call has begun, text is
 text and nothing else (seed document 001: native calls present means native); where both could come (`native`), calls
 found in text wait until it is clear that no native one follows, and nothing else waits; `Ended` says what really
-happened: calls to run mean `tool_calls`, a call that was cut means `length`.
+happened: calls to run mean `tool_calls`, a call that was cut means `length`; where nothing but reasoning came, that is
+asked for the calls it ends in (`reasoned`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from ..dialects.writing.neutralise import JOINER, restore
 from ..events import (
@@ -23,6 +24,7 @@ from ..events import (
     Ended,
     Event,
     IssueReported,
+    PartAdded,
     PartEnded,
     ReasoningDelta,
     Reclassified,
@@ -30,6 +32,8 @@ from ..events import (
     WireEvent,
 )
 from ..types import Issue, IssueKind, Stop
+from .reasoned_calls import ReasonedCalls
+from .text_parser import ReasoningParser, TextParser
 
 UNSPECIFIC = frozenset({None, Stop.END, Stop.STOP_SEQUENCE})
 """Stops that say nothing about calls: many servers end an answer with calls by a plain `stop`."""
@@ -39,24 +43,6 @@ CLOSING = frozenset({Ended, CallStarted})
 """Behind these no text is searched."""
 GAVE_WAY = "a call of {name!r} stood in the text of an answer that made native calls; it was not run"
 IN_REASONING = "the call of {name!r} stood in reasoning; it was not run"
-
-
-class TextParser(Protocol):
-    """A parser of text."""
-
-    def feed(self, text: str) -> list[Event]:
-        """The events that `text` completes."""
-
-    def close(self, finish_reason: str | None = None) -> list[Event]:
-        """The events that were still open."""
-
-
-class ReasoningParser(TextParser, Protocol):
-    """A parser that says whether reasoning that was open has ended."""
-
-    @property
-    def reasoned(self) -> bool:
-        """Was a block of reasoning closed?"""
 
 
 class PresumedReasoning:
@@ -164,12 +150,13 @@ class TextCallStream:
     """Finds the calls in the text of one answer.
 
     `parser` searches its text (None: text is text); `judge` gives what the events of native calls come to
-    (`native_calls.py`); `native`: may native calls come?
+    (`native_calls.py`); `native`: may native calls come?  `reasoned` takes the reasoning that came by itself, until
+    anything else did (None: nobody reads it).
     """
 
     __slots__ = (
-        "_cut", "_ending", "_fed", "_found", "_judge", "_native", "_parser", "_parted", "_pending", "_runnable",
-        "_searched", "_shown", "_text",
+        "_cut", "_ending", "_fed", "_found", "_judge", "_native", "_parser", "_parted", "_pending",
+        "_reasoned", "_runnable", "_searched", "_shown", "_text",
     )  # fmt: skip
 
     def __init__(
@@ -178,10 +165,12 @@ class TextCallStream:
         judge: Callable[[Event], list[Event]] = _as_it_came,
         *,
         native: bool = True,
+        reasoned: ReasonedCalls | None = None,
     ) -> None:
         self._parser = parser
         self._judge = judge
         self._native = native
+        self._reasoned = reasoned
         self._pending: list[Event] = []  # calls found in text, while native ones may come
         self._text: list[str] = []  # what the model wrote, where a call found in it may have to be given back
         self._found = 0  # calls the parser began: native ones are numbered after them
@@ -199,7 +188,9 @@ class TextCallStream:
             kind = type(event)
             if self._ending is not None:
                 made += self.handle(event)
-            elif kind is TextDelta and self._parser is not None and self._shown and not self._parted:
+            elif (
+                kind is TextDelta and self._parser is not None and self._shown and not (self._parted or self._reasoned)
+            ):
                 text: str = event.text  # type: ignore[union-attr]
                 self._searched = True
                 if self._native:
@@ -208,10 +199,17 @@ class TextCallStream:
                 made += found if len(found) == 1 and type(found[0]) in DELTAS else self._sort(found)
             elif kind is ReasoningDelta and not isinstance(self._parser, PresumedReasoning):
                 self._searched = False
+                if self._reasoned is not None:
+                    self._reasoned.note(event.text)  # type: ignore[union-attr]
                 made.append(event)
             else:
                 made += self.handle(event)
         return made
+
+    def note_reasoning(self, text: str) -> None:
+        """Reasoning went out as it came by itself."""
+        if self._reasoned is not None:
+            self._reasoned.note(text)
 
     def handle(self, event: Event) -> list[Event]:
         """Handle `event`; its events come in order."""
@@ -221,6 +219,7 @@ class TextCallStream:
         if type(event) is TextDelta:
             return [event] if self._parser is None else self._search(self._parser, event.text)
         if isinstance(event, CallStarted | CallDelta | CallEnded) or _is_of_call(event):
+            self._reasoned = None
             return [made for judged in self._judge(event) for made in self._native_event(judged)]
         match event:
             case PartEnded() if self._searched:
@@ -230,8 +229,11 @@ class TextCallStream:
             case WireEvent() if self._parted:  # it may say what the next text is
                 self._parted = False
                 return [PartEnded(), event]
-            case ReasoningDelta():
+            case PartAdded():
+                self._reasoned = None
+            case ReasoningDelta(text):
                 self._searched = False
+                self.note_reasoning(text)
                 if isinstance(self._parser, PresumedReasoning):
                     self._parser.set_apart()
             case _:
@@ -245,7 +247,7 @@ class TextCallStream:
         if self._ending is not None:
             return None
         if came is TextDelta and parser is not None:
-            goes_on = self._searched and not self._parted and (self._shown or kind is not TextDelta)
+            goes_on = self._searched and not (self._parted or self._reasoned) and (self._shown or kind is not TextDelta)
             return Search(parser.feed, self._text if self._native else None) if goes_on else None
         return NO_SEARCH if came is kind and (came is TextDelta or not self._searched) else None
 
@@ -277,6 +279,8 @@ class TextCallStream:
     def _search(self, parser: TextParser, text: str) -> list[Event]:
         self._searched = True
         self._fed = self._fed or bool(text)
+        if self._reasoned is not None and self._reasoned.is_ended_by(text):
+            self._reasoned = None
         if self._native:
             self._text.append(text)
         return self.found(parser.feed(text))
@@ -295,6 +299,9 @@ class TextCallStream:
     def _end(self, event: Ended) -> list[Event]:
         last = self._close(event.stop)
         released, self._pending = self._pending, []
+        if self._reasoned is not None:
+            released += self._reasoned.close(event)
+            self._reasoned = None
         for one in released:
             self._count(one)
         stop = self._stop(event.stop)
