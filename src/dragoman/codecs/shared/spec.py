@@ -49,7 +49,12 @@ class WireFields(dict[str, Any]):
     @property
     def announced(self) -> tuple[WireEvent, ...]:
         """What a stream says before the text of a part with these fields: its wire's clients must know what comes."""
-        return (WireEvent(self.api, REFUSAL),) if self.get("type") == REFUSAL else ()
+        return (WireEvent(self.api, REFUSAL, place_of(self)),) if self.get("type") == REFUSAL else ()
+
+
+def place_of(fields: JsonObject) -> JsonObject:
+    """Which message a text stands in, by the fields of its wire: texts of one message say the same."""
+    return present({key: fields.get(key) for key in ("item", "apart")})
 
 
 TYPED, TOOLSET = "typed", "toolset"
