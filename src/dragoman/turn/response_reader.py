@@ -6,7 +6,7 @@ soon as the bytes that complete them are there; what is not the API at all is a 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from itertools import chain
 from typing import Any, Protocol, TypeAlias
 
@@ -104,8 +104,8 @@ class Streamed(FrameStream):
         "_whole",
     )  # fmt: skip
 
-    def __init__(self, codec: Codec, ids: Ids, route: Route) -> None:
-        super().__init__(codec, ids)
+    def __init__(self, codec: Codec, ids: Ids, route: Route, names: Collection[str] = ()) -> None:
+        super().__init__(codec, ids, names)
         self._codec, self._ids, self._route = codec, ids, route
         self._start = b""
         self._whole: Whole | None = None  # takes what began as no frame does

@@ -7,7 +7,7 @@ be told together.  Every byte is looked at a bounded number of times.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from ...events import CallDelta, Event, ReasoningDelta, TextDelta
 from .alike import Alike, Found, like_frame
@@ -24,7 +24,7 @@ SHORT = 4096
 
 
 class FrameStream:
-    """One answer in frames."""
+    """One answer in frames; `names` are those of the tools that may be called."""
 
     __slots__ = (
         "_alike", "_between", "_cut", "_cuts", "_decoder", "_halves", "_like", "_reader", "_said", "_silent", "_tail",
@@ -33,9 +33,11 @@ class FrameStream:
 
     is_open: bool
 
-    def __init__(self, codec: Codec, ids: Ids | None = None) -> None:
+    def __init__(self, codec: Codec, ids: Ids | None = None, names: Collection[str] = ()) -> None:
         self._reader = readers[codec.frames]()
         self._decoder = codec.decode_stream(ids)
+        if names:
+            self._decoder.expect(names)
         self._cuts = CUTS.get(codec.frames, ())
         self._silent = 0  # bytes that the reader was given since the last frame
         self._said = 0  # characters of its events

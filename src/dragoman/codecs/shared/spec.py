@@ -12,7 +12,7 @@ their own wire only.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Literal, Protocol
@@ -206,6 +206,9 @@ class Likeness(Protocol):
 
 class StreamDecoder(Protocol):
     """Frames of a streamed answer → events."""
+
+    def expect(self, names: Collection[str]) -> None:
+        """These are the names of the tools that may be called, as the wire spells them; to be told before any frame."""
 
     @property
     def like(self) -> Likeness | None:
