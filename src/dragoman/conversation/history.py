@@ -10,6 +10,7 @@ Source of the rules: seeds.md A11 (ChatCLI's result pairing); requirements.py ci
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby, pairwise
@@ -177,12 +178,22 @@ def _has_parts(message: Message) -> bool:
     return bool(message.parts)
 
 
+_ODD = re.compile(r"[^a-zA-Z0-9_-]")
+
+
+def _plain(call_id: str) -> str:
+    """The id as every API takes it."""
+    return _ODD.sub("_", call_id)
+
+
 FITS: tuple[tuple[Callable[[ToolCall], str | None], Callable[[ToolResult], str | None]], ...] = (
     (lambda call: call.id or None, lambda result: result.call_id or None),
+    (lambda call: _plain(call.id) or None, lambda result: _plain(result.call_id) or None),
     (lambda call: call.name, lambda result: (result.name or None) if not result.call_id else None),
     (lambda _: "", lambda result: "" if not (result.call_id or result.name) else None),
 )
-"""Ways for a result to answer a call, best first: by id, else by name, else by place.
+"""Ways for a result to answer a call, best first: by id, by one of which a client changed the signs that its own API
+forbids (Kimi's `functions.look:0`), by name, by place.
 
 Each as a call's key and a result's; None where there is none.
 """

@@ -12,9 +12,10 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 from ..conversation.grown import same
 from ..effects import Machine
@@ -65,7 +66,7 @@ class ReasoningStore:
         keys = {at: list(_keys(_before(messages, at, owner), messages[at].calls)) for at in called}
         states = yield from self._states.get([key for each in keys.values() for pair in each for key in pair])
         filled: list[Message] = []
-        own_ids: dict[str, str] = {}
+        own_ids: OwnIds = {}
         for at, message in enumerate(messages):
             if at in keys:
                 whole, own_ids = _refilled(
@@ -77,7 +78,11 @@ class ReasoningStore:
         return tuple(filled)
 
 
-def _refilled(message: Message, states: Sequence[ReplayState | None]) -> tuple[Message, dict[str, str]]:
+OwnIds: TypeAlias = dict[str, list[tuple[str, str]]]
+"""A client's id → the calls that it gave it to, by their names, and the ids that the model knows them by."""
+
+
+def _refilled(message: Message, states: Sequence[ReplayState | None]) -> tuple[Message, OwnIds]:
     """The message, and which ids of its calls the model knows otherwise."""
     if not any(states):
         return message, {}
@@ -88,8 +93,11 @@ def _refilled(message: Message, states: Sequence[ReplayState | None]) -> tuple[M
     if thoughts and _is_bare(said, thoughts):
         parts = [*thoughts, *(part for part in parts if not isinstance(part, Reasoning))]
     whole = message.with_parts(parts)
-    ids = zip(message.calls, whole.calls, strict=True)
-    return whole, {old.id: new.id for old, new in ids if old.id != new.id}
+    own: OwnIds = {}
+    for old, new in zip(message.calls, whole.calls, strict=True):
+        if old.id != new.id:
+            own.setdefault(old.id, []).append((new.name, new.id))
+    return whole, own
 
 
 def _is_bare(said: Sequence[Reasoning], thoughts: Sequence[Reasoning]) -> bool:
@@ -134,7 +142,7 @@ def _whole(call: ToolCall, state: ReplayState | None) -> ToolCall:
     return replace(call, id=state.id or call.id, metadata=call.metadata or state.metadata)
 
 
-def _with_own_ids(message: Message, own: Mapping[str, str]) -> Message:
+def _with_own_ids(message: Message, own: OwnIds) -> Message:
     if not own or not any(result.call_id in own for result in message.results):
         return message
     return message.with_parts(
@@ -142,8 +150,14 @@ def _with_own_ids(message: Message, own: Mapping[str, str]) -> Message:
     )
 
 
-def _with_own_id(result: ToolResult, own: Mapping[str, str]) -> ToolResult:
-    return replace(result, call_id=own[result.call_id]) if result.call_id in own else result
+def _with_own_id(result: ToolResult, own: OwnIds) -> ToolResult:
+    """The result under the model's id; of calls under one id it answers the first of its name that none has yet."""
+    known = own.get(result.call_id)
+    if not known:
+        return result
+    found = next((one for one in known if one[0] == result.name), known[0])
+    known.remove(found)
+    return replace(result, call_id=found[1])
 
 
 def _keys(before: str, calls: Sequence[ToolCall]) -> Iterator[tuple[str, str]]:
