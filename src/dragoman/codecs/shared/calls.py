@@ -134,6 +134,8 @@ class CallBook:
     ) -> list[Event]:  # fmt: skip
         """A call begins under `key`; calls that are complete end.  `in_pieces`: more of its name may come."""
         events = self.end_complete()
+        for waiting in self._live:  # calls keep their order
+            events += self._start(waiting) if self._names.has(waiting.name) else []
         call = _Call(wire_id=id, name=name, metadata=metadata)
         self._open[key] = call
         self._live.append(call)

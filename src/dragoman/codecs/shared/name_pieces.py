@@ -23,6 +23,10 @@ class Names:
     def __init__(self, declared: Collection[str] = ()) -> None:
         self._declared = declared
 
+    def has(self, name: str) -> bool:
+        """Is it one of them?"""
+        return name in self._declared
+
     def may_grow(self, name: str, *, begun: bool) -> bool:
         """May more of `name` come?  Behind it the arguments have `begun`, or not."""
         if not self._declared or len(name) > LONGEST:
