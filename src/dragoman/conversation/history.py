@@ -227,7 +227,7 @@ def _answer(call: ToolCall, result: ToolResult | None) -> ToolResult:
 
 def _named(message: Message, calls: Sequence[ToolCall], answers: Sequence[ToolResult | None]) -> Message:
     """The message with names and ids filled in, its results in the order they stood in."""
-    if all(r.name and r.call_id for r in message.results):
+    if all(a is not None and a.name and a.call_id == c.id for c, a in zip(calls, answers, strict=True)):
         return message
     named = {id(a): _answer(c, a) for c, a in zip(calls, answers, strict=True) if a is not None}
     parts = [named.get(id(p), p) if isinstance(p, ToolResult) else p for p in message.parts]
