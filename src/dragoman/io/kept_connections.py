@@ -2,8 +2,8 @@
 
 Knows aiohttp's connector and connections by their public names; nothing of requests.
 Contract: a kept connection whose peer spoke while nobody asked, as servers do that say 408 to who is idle, is ended and
-not given out: aiohttp takes what lies there for the answer to whoever asks next.  Its protocol shows a whole answer that
-came so, and not the beginning of one: while a connection is kept another stands in its place (`ShortAnswers`).
+not given out: aiohttp takes what lies there for the answer to whoever asks next.  Its protocol shows a whole answer
+that came so, and not the beginning of one: while a connection is kept another stands in its place (`ShortAnswers`).
 """
 
 from __future__ import annotations

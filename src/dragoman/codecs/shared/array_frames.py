@@ -1,9 +1,9 @@
 """A stream that comes as one JSON array, its elements as they are complete: Gemini's, where nobody asked for SSE.
 
 Knows JSON's brackets and strings, not what an element says.
-Contract: as of all readers (`frames.py`): any split of the same bytes gives the same frames, as soon as each is complete;
-every byte is looked at once; it never raises.  What is no object among the elements is passed over, as is what stands
-before the array and behind it; an object that the stream ends in is a frame, which its codec says is broken.
+Contract: as of all readers (`frames.py`): any split of the same bytes gives the same frames, as soon as each is
+complete; every byte is looked at once; it never raises.  What is no object among the elements is passed over, as is
+what stands before the array and behind it; an object that the stream ends in is a frame, which its codec says is broken.
 Source: ai.google.dev/api/generate-content (`streamGenerateContent` without `alt=sse`: "[{…}\n,\r\n{…}\n]").
 """
 

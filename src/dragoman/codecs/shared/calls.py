@@ -129,7 +129,7 @@ class CallBook:
 
     # ── what a codec reports ─────────────────────────────────────────────────
 
-    def begin(  # noqa: PLR0913
+    def begin(
         self, key: Hashable, id: str = "", name: str = "", metadata: JsonObject = NOTHING, *, in_pieces: bool = False  # noqa: A002
     ) -> list[Event]:  # fmt: skip
         """A call begins under `key`; calls that are complete end.  `in_pieces`: more of its name may come."""

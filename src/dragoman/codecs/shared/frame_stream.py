@@ -28,8 +28,8 @@ class FrameStream:
     """One answer in frames; `names` are those of the tools that may be called."""
 
     __slots__ = (
-        "_alike", "_between", "_cut", "_cuts", "_decoder", "_halves", "_is_known", "_kind", "_like", "_reader", "_said", "_silent",
-        "_tail", "_tries", "is_open",
+        "_alike", "_between", "_cut", "_cuts", "_decoder", "_halves", "_is_known", "_kind", "_like", "_reader",
+        "_said", "_silent", "_tail", "_tries", "is_open",
     )  # fmt: skip
 
     is_open: bool
