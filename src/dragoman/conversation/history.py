@@ -10,7 +10,6 @@ Source of the rules: seeds.md A11 (ChatCLI's result pairing); requirements.py ci
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby, pairwise
@@ -20,7 +19,7 @@ from ..errors import ErrorCode
 from ..records import dataclass, replace
 from ..types import NOTHING, Issue, IssueKind, Message, Part, Text, ToolCall, ToolResult
 from .grown import by_growth, changed, grown, same
-from .naming import respell
+from .naming import PLAIN_IDS, respell
 from .plain import Plain, as_plain
 from .requirements import Turns, WireRequirements
 
@@ -178,17 +177,9 @@ def _has_parts(message: Message) -> bool:
     return bool(message.parts)
 
 
-_ODD = re.compile(r"[^a-zA-Z0-9_-]")
-
-
-def _plain(call_id: str) -> str:
-    """The id as every API takes it."""
-    return _ODD.sub("_", call_id)
-
-
 FITS: tuple[tuple[Callable[[ToolCall], str | None], Callable[[ToolResult], str | None]], ...] = (
     (lambda call: call.id or None, lambda result: result.call_id or None),
-    (lambda call: _plain(call.id) or None, lambda result: _plain(result.call_id) or None),
+    (lambda call: PLAIN_IDS.plain(call.id) or None, lambda result: PLAIN_IDS.plain(result.call_id) or None),
     (lambda call: call.name, lambda result: (result.name or None) if not result.call_id else None),
     (lambda _: "", lambda result: "" if not (result.call_id or result.name) else None),
 )

@@ -11,13 +11,13 @@ threads may share it.
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from ..conversation.grown import same
+from ..conversation.naming import PLAIN_IDS
 from ..effects import Machine
 from ..jsontext import to_json
 from ..types import NOTHING, JsonObject, Message, Reasoning, Text, ToolCall, ToolResult
@@ -25,7 +25,6 @@ from .shared_cache import Shared, SharedCache
 
 MOST_CALLS = 2000
 """Calls remembered; with reasoning of a few thousand characters each this is a few megabytes."""
-_ODD = re.compile(r"[^a-zA-Z0-9_-]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +164,7 @@ def _keys(before: str, calls: Sequence[ToolCall]) -> Iterator[tuple[str, str]]:
     place."""
     for place, call in enumerate(calls):
         what = f"{before}\0{call.name}\0{to_json(dict(sorted(call.arguments.items())))}"
-        yield _digest(f"id\0{_ODD.sub('_', call.id)}\0{what}"), _digest(f"place\0{place}\0{what}")
+        yield _digest(f"id\0{PLAIN_IDS.plain(call.id)}\0{what}"), _digest(f"place\0{place}\0{what}")
 
 
 def _before(messages: Sequence[Message], at: int, owner: str) -> str:

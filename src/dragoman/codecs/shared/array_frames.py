@@ -3,7 +3,7 @@
 Knows JSON's brackets and strings, not what an element says.
 Contract: as of all readers (`frames.py`): any split of the same bytes gives the same frames, as soon as each is
 complete; every byte is looked at once; it never raises.  What is no object among the elements is passed over, as is
-what stands before the array and behind it; an object that the stream ends in is a frame, which its codec says is broken.
+what stands before the array and behind it; an object that the stream ends in is a frame: its codec says it is broken.
 Source: ai.google.dev/api/generate-content (`streamGenerateContent` without `alt=sse`: "[{…}\n,\r\n{…}\n]").
 """
 
