@@ -10,6 +10,8 @@ NousResearch/hermes-agent#11984 (MiniMax at NVIDIA's NIM: the whole name in ever
 from __future__ import annotations
 
 from collections.abc import Collection
+from functools import lru_cache
+from itertools import pairwise
 
 LONGEST = 512
 """Characters of a name that comes in pieces; no API takes so long a one."""
@@ -21,7 +23,7 @@ class Names:
     __slots__ = ("_declared",)
 
     def __init__(self, declared: Collection[str] = ()) -> None:
-        self._declared = declared
+        self._declared = frozenset(declared)
 
     def has(self, name: str) -> bool:
         """Is it one of them?"""
@@ -32,7 +34,7 @@ class Names:
         if not self._declared or len(name) > LONGEST:
             return False
         if name in self._declared:
-            return not begun and self._begins(name)
+            return not begun and name in _growing(self._declared)
         return not begun or self._begins(name)
 
     def joined(self, known: str, piece: str) -> str:
@@ -59,3 +61,9 @@ class Names:
     def _begins(self, name: str) -> bool:
         """Is it the beginning of a longer declared name?"""
         return any(len(one) > len(name) and one.startswith(name) for one in self._declared)
+
+
+@lru_cache(maxsize=64)
+def _growing(names: frozenset[str]) -> frozenset[str]:
+    """Those of `names` that others begin with; they stand right before one of these."""
+    return frozenset(one for one, following in pairwise(sorted(names)) if following.startswith(one))
