@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 
 from dragoman.codecs import CODECS
 from dragoman.codecs.shared.errors import read_failure
+from dragoman.codecs.shared.frames import Frame
 from dragoman.errors import CodecError, ErrorKind, ProviderError, UsageError
+from dragoman.events import assemble
 from dragoman.jsontext import to_json
 from dragoman.redaction import redact_patterns as redact
 from tests.support.recordings import SHARED, codec, rows
@@ -149,6 +151,33 @@ def test_an_error_within_a_stream_ends_it(api: str) -> None:
     frame = codec(api).error_frame(error, codec(api).encode_stream().number)
     with pytest.raises(ProviderError, match="the peer is overloaded"):
         codec(api).decode_stream().feed(frame)
+
+
+@pytest.mark.parametrize("body", [
+    {"object": "error", "message": "engine died", "type": "InternalServerError", "code": 500},
+    {"error": {"message": "engine died"}, "choices": []},
+    {"error": "engine died"},
+])  # fmt: skip
+def test_an_error_is_one_in_whatever_form_servers_of_chat_put_it(body: dict[str, Any]) -> None:
+    with pytest.raises(ProviderError, match="engine died"):
+        codec("openai_chat").decode_stream().feed(Frame(to_json(body)))
+
+
+@pytest.mark.parametrize("error", [None, "", False, {}])
+@pytest.mark.parametrize("api", ["openai_chat", "ollama_chat", "gemini"])
+def test_an_error_that_is_none_ends_nothing_and_goes_to_nobody(api: str, error: Any) -> None:
+    decoder, encoder = codec(api).decode_stream(), codec(api).encode_stream()
+    events = [*decoder.feed(Frame(to_json({**SAYING[api], "error": error}))), *decoder.close()]
+    assert assemble(events).text == "Hi"
+    if api == "ollama_chat":  # its own clients look for the field, and not for what is in it (ollama-js)
+        assert all("error" not in frame.data for event in events for frame in encoder.feed(event))
+
+
+SAYING: dict[str, dict[str, Any]] = {
+    "openai_chat": {"choices": [{"index": 0, "delta": {"content": "Hi"}, "finish_reason": "stop"}]},
+    "ollama_chat": {"model": "m", "message": {"role": "assistant", "content": "Hi"}, "done": True},
+    "gemini": {"candidates": [{"content": {"parts": [{"text": "Hi"}]}, "finishReason": "STOP"}]},
+}
 
 
 def test_anthropic_says_overloaded_with_its_own_status() -> None:

@@ -201,7 +201,7 @@ def test_deprecated_functions_become_tools() -> None:
         functions=[{"name": "f", "parameters": {"type": "object"}}],
         function_call={"name": "f"},
     )
-    assert request.tools == (Tool(name="f", parameters={"type": "object"}),)
+    assert request.tools == (Tool(name="f", parameters={"type": "object"}, metadata={"legacy": True}),)
     assert request.tool_choice == ToolChoice("named", "f")
     assert request.messages[1].results[0].call_id == request.messages[0].calls[0].id
     assert "function_call" not in str(codec("openai_chat").encode_request(request))

@@ -138,6 +138,16 @@ def test_a_result_without_id_or_name_takes_its_calls() -> None:
     assert repaired.issues == ()
 
 
+def test_a_result_whose_id_was_respelt_answers_its_call() -> None:
+    """Clients write another API's ids by their own rules, and not always in the call, too."""
+    calls = [call("functions.look:0"), call("functions.look:1")]
+    given_ = [ASK, Message("assistant", calls), Message("tool", [result("functions_look_1"), result("functions_look_0")])]
+    results = repair(given_).messages[-1].results
+    assert [(one.call_id, one.text) for one in results] == [
+        ("functions.look:1", "of functions_look_1"), ("functions.look:0", "of functions_look_0"),
+    ]  # fmt: skip
+
+
 def test_a_left_out_result_keeps_its_text_in_the_issue() -> None:
     repaired = repair([Message("tool", [result("z", "precious")])])
     assert repaired.issues[0].raw == "precious"

@@ -122,6 +122,34 @@ def test_a_refusal_of_a_whole_body_is_one_in_a_stream(back: str, more: dict[str,
     ]  # fmt: skip
 
 
+APART = [{**said(TEXT), "id": "msg_1"}, {**said(REFUSAL), "id": "msg_2"}]
+MESSAGES: dict[str, tuple[str, Any, list[list[str]]]] = {
+    "of Chat": ("openai_chat", lambda stream: chat(stream, {"content": "Well", "refusal": "I cannot."},
+        {"content": "Well"}, {"refusal": "I cannot."}), [["output_text", "refusal"]]),
+    "of Chat alone": ("openai_chat", lambda stream: chat(stream, {"refusal": "I cannot."}, {"refusal": "I cannot."}),
+        [["refusal"]]),
+    "of Responses": ("openai_responses", lambda stream: responses(stream, said(TEXT, REFUSAL)),
+        [["output_text", "refusal"]]),
+    "of Responses, in a message of its own": ("openai_responses", lambda stream: responses(stream, *APART),
+        [["output_text"], ["refusal"]]),
+}  # fmt: skip
+
+
+@streamed_and_whole
+@pytest.mark.parametrize("answers", [True, False], ids=["streams", "answers whole"])
+@pytest.mark.parametrize(("api", "peer", "wanted"), MESSAGES.values(), ids=MESSAGES)
+def test_a_refusal_stands_in_the_message_that_it_goes_on_with(
+    api: str, peer: Any, wanted: list[list[str]], answers: bool, stream: bool
+) -> None:
+    reply = ask(app(peer(answers), api), "openai_responses", stream=stream)
+    told = events_of(reply)[-1]["response"] if stream else reply.json
+    content = [item["content"] for item in told["output"] if item["type"] == "message"]
+    assert [[part["type"] for part in parts] for parts in content] == wanted
+    if stream:
+        done = [one["item"] for one in events_of(reply) if one["type"] == "response.output_item.done"]
+        assert done == told["output"]
+
+
 def events_of(reply: Reply) -> list[dict[str, Any]]:
     return [json.loads(line[6:]) for line in reply.body.decode().splitlines() if line.startswith("data: {")]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -56,6 +57,16 @@ def test_the_models_own_id_replaces_a_clients() -> None:
     filled = alone(store.refill([ASK, Message("assistant", [call("functions_look_0")]), answered("functions_look_0")]))
     assert filled[1].calls[0].id == "functions.look:0"
     assert filled[2].results[0].call_id == "functions.look:0"
+
+
+def test_of_calls_under_one_id_each_result_goes_to_the_first_of_its_name() -> None:
+    other = ToolCall(id="c2", name="add", arguments={"a": 1})
+    store = remembered(call("c1", **SIGNED), other)
+    results = Message("tool", [ToolResult(call_id="x", name=name, content=name) for name in ("add", "look", "look")])
+    asked = [ASK, Message("assistant", [call("x"), replace(other, id="x")]), results]
+    filled = alone(store.refill(asked))
+    assert [one.id for one in filled[1].calls] == ["c1", "c2"]
+    assert [one.call_id for one in filled[2].results] == ["c2", "c1", "x"]
 
 
 def test_a_client_that_drops_ids_is_served_by_place() -> None:

@@ -19,7 +19,7 @@ from ..errors import ErrorCode
 from ..records import dataclass, replace
 from ..types import NOTHING, Issue, IssueKind, Message, Part, Text, ToolCall, ToolResult
 from .grown import by_growth, changed, grown, same
-from .naming import respell
+from .naming import PLAIN_IDS, respell
 from .plain import Plain, as_plain
 from .requirements import Turns, WireRequirements
 
@@ -179,10 +179,12 @@ def _has_parts(message: Message) -> bool:
 
 FITS: tuple[tuple[Callable[[ToolCall], str | None], Callable[[ToolResult], str | None]], ...] = (
     (lambda call: call.id or None, lambda result: result.call_id or None),
+    (lambda call: PLAIN_IDS.plain(call.id) or None, lambda result: PLAIN_IDS.plain(result.call_id) or None),
     (lambda call: call.name, lambda result: (result.name or None) if not result.call_id else None),
     (lambda _: "", lambda result: "" if not (result.call_id or result.name) else None),
 )
-"""Ways for a result to answer a call, best first: by id, else by name, else by place.
+"""Ways for a result to answer a call, best first: by id, by one of which a client changed the signs that its own API
+forbids (Kimi's `functions.look:0`), by name, by place.
 
 Each as a call's key and a result's; None where there is none.
 """
@@ -216,7 +218,7 @@ def _answer(call: ToolCall, result: ToolResult | None) -> ToolResult:
 
 def _named(message: Message, calls: Sequence[ToolCall], answers: Sequence[ToolResult | None]) -> Message:
     """The message with names and ids filled in, its results in the order they stood in."""
-    if all(r.name and r.call_id for r in message.results):
+    if all(a is not None and a.name and a.call_id == c.id for c, a in zip(calls, answers, strict=True)):
         return message
     named = {id(a): _answer(c, a) for c, a in zip(calls, answers, strict=True) if a is not None}
     parts = [named.get(id(p), p) if isinstance(p, ToolResult) else p for p in message.parts]

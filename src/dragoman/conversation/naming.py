@@ -44,6 +44,10 @@ class Spelling:
         return f"_{plain}" if self.first and not re.match(f"[{self.first}]", plain) else plain
 
 
+PLAIN_IDS = Spelling("a-zA-Z0-9_-")
+"""Ids as every API takes them, as clients write those of another one."""
+
+
 def fitting(spelling: Spelling, words: Collection[str]) -> bool:
     """May all of `words` stand as they are?"""
     if not (spelling.letters or spelling.first or spelling.exact):

@@ -1,15 +1,20 @@
 """Connections that a session keeps, given out again only where nothing came over them meanwhile.
 
-Knows aiohttp's connector by its public names; nothing of requests.
+Knows aiohttp's connector and connections by their public names; nothing of requests.
 Contract: a kept connection whose peer spoke while nobody asked, as servers do that say 408 to who is idle, is ended and
-not given out: aiohttp takes what lies there for the answer to whoever asks next.
+not given out: aiohttp takes what lies there for the answer to whoever asks next.  Its protocol shows a whole answer
+that came so, and not the beginning of one: while a connection is kept another stands in its place (`ShortAnswers`).
 """
 
 from __future__ import annotations
 
+import asyncio
+from functools import partial
 from typing import Any
 
 import aiohttp
+
+from .short_answers import ShortAnswers
 
 MOST_TRIED = 64
 """Connections looked at for one request; a peer over whose new ones something lies is no server."""
@@ -24,6 +29,29 @@ class QuietConnector(aiohttp.TCPConnector):
             connection = await super().connect(req, traces, timeout)
             protocol = connection.protocol
             if protocol is None or not protocol.should_close:
-                return connection
+                break
             connection.close()
-        return await super().connect(req, traces, timeout)
+        else:
+            connection = await super().connect(req, traces, timeout)
+        _unguard(connection.protocol)
+        connection.add_callback(partial(_guard, connection.protocol))
+        return connection
+
+
+def _unguard(protocol: Any) -> None:
+    """Let the protocol have what comes."""
+    transport = None if protocol is None else protocol.transport
+    guard = None if transport is None else transport.get_protocol()
+    if transport is not None and type(guard) is ShortAnswers:
+        guard.leave()
+        transport.set_protocol(protocol)
+
+
+def _guard(protocol: Any) -> None:
+    """The connection goes back: whatever comes over it ends it."""
+    if protocol is not None and protocol.is_connected():
+        ShortAnswers(protocol, asyncio.get_running_loop(), _hand_over)
+
+
+def _hand_over(protocol: Any, seconds: float | None, is_heard: bool) -> None:
+    """Nobody waits for an answer there."""

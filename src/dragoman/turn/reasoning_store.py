@@ -11,12 +11,13 @@ threads may share it.
 from __future__ import annotations
 
 import hashlib
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 from ..conversation.grown import same
+from ..conversation.naming import PLAIN_IDS
 from ..effects import Machine
 from ..jsontext import to_json
 from ..types import NOTHING, JsonObject, Message, Reasoning, Text, ToolCall, ToolResult
@@ -24,7 +25,6 @@ from .shared_cache import Shared, SharedCache
 
 MOST_CALLS = 2000
 """Calls remembered; with reasoning of a few thousand characters each this is a few megabytes."""
-_ODD = re.compile(r"[^a-zA-Z0-9_-]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class ReasoningStore:
         keys = {at: list(_keys(_before(messages, at, owner), messages[at].calls)) for at in called}
         states = yield from self._states.get([key for each in keys.values() for pair in each for key in pair])
         filled: list[Message] = []
-        own_ids: dict[str, str] = {}
+        own_ids: OwnIds = {}
         for at, message in enumerate(messages):
             if at in keys:
                 whole, own_ids = _refilled(
@@ -77,7 +77,11 @@ class ReasoningStore:
         return tuple(filled)
 
 
-def _refilled(message: Message, states: Sequence[ReplayState | None]) -> tuple[Message, dict[str, str]]:
+OwnIds: TypeAlias = dict[str, list[tuple[str, str]]]
+"""A client's id → the calls that it gave it to, by their names, and the ids that the model knows them by."""
+
+
+def _refilled(message: Message, states: Sequence[ReplayState | None]) -> tuple[Message, OwnIds]:
     """The message, and which ids of its calls the model knows otherwise."""
     if not any(states):
         return message, {}
@@ -88,8 +92,11 @@ def _refilled(message: Message, states: Sequence[ReplayState | None]) -> tuple[M
     if thoughts and _is_bare(said, thoughts):
         parts = [*thoughts, *(part for part in parts if not isinstance(part, Reasoning))]
     whole = message.with_parts(parts)
-    ids = zip(message.calls, whole.calls, strict=True)
-    return whole, {old.id: new.id for old, new in ids if old.id != new.id}
+    own: OwnIds = {}
+    for old, new in zip(message.calls, whole.calls, strict=True):
+        if old.id != new.id:
+            own.setdefault(old.id, []).append((new.name, new.id))
+    return whole, own
 
 
 def _is_bare(said: Sequence[Reasoning], thoughts: Sequence[Reasoning]) -> bool:
@@ -134,7 +141,7 @@ def _whole(call: ToolCall, state: ReplayState | None) -> ToolCall:
     return replace(call, id=state.id or call.id, metadata=call.metadata or state.metadata)
 
 
-def _with_own_ids(message: Message, own: Mapping[str, str]) -> Message:
+def _with_own_ids(message: Message, own: OwnIds) -> Message:
     if not own or not any(result.call_id in own for result in message.results):
         return message
     return message.with_parts(
@@ -142,8 +149,14 @@ def _with_own_ids(message: Message, own: Mapping[str, str]) -> Message:
     )
 
 
-def _with_own_id(result: ToolResult, own: Mapping[str, str]) -> ToolResult:
-    return replace(result, call_id=own[result.call_id]) if result.call_id in own else result
+def _with_own_id(result: ToolResult, own: OwnIds) -> ToolResult:
+    """The result under the model's id; of calls under one id it answers the first of its name that none has yet."""
+    known = own.get(result.call_id)
+    if not known:
+        return result
+    found = next((one for one in known if one[0] == result.name), known[0])
+    known.remove(found)
+    return replace(result, call_id=found[1])
 
 
 def _keys(before: str, calls: Sequence[ToolCall]) -> Iterator[tuple[str, str]]:
@@ -151,7 +164,7 @@ def _keys(before: str, calls: Sequence[ToolCall]) -> Iterator[tuple[str, str]]:
     place."""
     for place, call in enumerate(calls):
         what = f"{before}\0{call.name}\0{to_json(dict(sorted(call.arguments.items())))}"
-        yield _digest(f"id\0{_ODD.sub('_', call.id)}\0{what}"), _digest(f"place\0{place}\0{what}")
+        yield _digest(f"id\0{PLAIN_IDS.plain(call.id)}\0{what}"), _digest(f"place\0{place}\0{what}")
 
 
 def _before(messages: Sequence[Message], at: int, owner: str) -> str:

@@ -6,12 +6,12 @@ soon as the bytes that complete them are there; what is not the API at all is a 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from itertools import chain
 from typing import Any, Protocol, TypeAlias
 
 from ..codecs.shared.frame_stream import SHORT, FrameStream
-from ..codecs.shared.frames import is_framed
+from ..codecs.shared.framing import is_framed
 from ..codecs.shared.spec import Codec, Ids, Likeness, Progress
 from ..errors import CodecError, ErrorKind, ProviderError
 from ..events import (
@@ -104,8 +104,8 @@ class Streamed(FrameStream):
         "_whole",
     )  # fmt: skip
 
-    def __init__(self, codec: Codec, ids: Ids, route: Route) -> None:
-        super().__init__(codec, ids)
+    def __init__(self, codec: Codec, ids: Ids, route: Route, names: Collection[str] = ()) -> None:
+        super().__init__(codec, ids, names)
         self._codec, self._ids, self._route = codec, ids, route
         self._start = b""
         self._whole: Whole | None = None  # takes what began as no frame does
@@ -256,14 +256,15 @@ class Whole:
             parsed = self._body.value()
         except (ValueError, RecursionError):
             pass
+        start = self._body.start(LOOKED_AT)
+        if is_framed(start, self._codec.frames, ended=True) and (parsed is MISSING or isinstance(parsed, list)):
+            streamed = Streamed(self._codec, self._ids, self._route)  # a stream that is called JSON
+            return chain(streamed.feed(self._body.start(self._body.size)), streamed.close())
         if parsed is not MISSING:
             try:
                 return Replayed(self._codec.decode_response(parsed, self._ids))
             except CodecError as error:
                 why = f"; {error}"
-        elif is_framed(self._body.start(LOOKED_AT), self._codec.frames, ended=True):  # a stream that is called JSON
-            streamed = Streamed(self._codec, self._ids, self._route)
-            return chain(streamed.feed(self._body.start(self._body.size)), streamed.close())
         raise _garbled(self._body.start(SHOWN_GARBAGE), self._route, why)
 
 

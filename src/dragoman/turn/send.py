@@ -7,6 +7,7 @@ Contract: what refuses a request is a `ProviderError`; `without_secrets` gives i
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from itertools import takewhile
 from typing import Any, NamedTuple, TypeAlias
 
@@ -20,6 +21,7 @@ from ..conversation.plain import as_plain
 from ..effects import Machine, Now, Open, Opened, Read
 from ..errors import ProviderError
 from ..jsontext import to_bytes
+from ..memo import names_of
 from ..providers.authorize import Tokens, admit, signals
 from ..providers.route import Route
 from ..records import maker
@@ -54,11 +56,11 @@ def send(plan: Plan, ids: Ids, tokens: Tokens) -> Machine[AnswerSource]:
         raise (yield from _refusal(opened, codec, route))
     kind = opened.headers.get("content-type", "").partition(";")[0].strip().lower()
     sized = LENGTH in opened.headers
+    streamed = partial(Streamed, codec, ids, route, names_of(plan.named))
+    whole = partial(Whole, codec, ids, route, sized=sized)
     if stream == (kind in STREAMS) or codec.frames is FrameKind.AWS:  # as it was asked for
-        return Streamed(codec, ids, route) if kind in STREAMS or stream else Whole(codec, ids, route, sized=sized)
-    return Unlabelled(
-        lambda: Streamed(codec, ids, route), lambda: Whole(codec, ids, route, sized=sized), codec.frames
-    )
+        return streamed() if kind in STREAMS or stream else whole()
+    return Unlabelled(streamed, whole, codec.frames)
 
 
 def _addressed(plan: Plan) -> tuple[Codec, str, Mapping[str, str]]:

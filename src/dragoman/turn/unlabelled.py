@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from itertools import chain
 
-from ..codecs.shared.frames import FrameKind, is_framed
+from ..codecs.shared.frames import FrameKind
+from ..codecs.shared.framing import is_framed
 from ..events import Event
 from .response_reader import AnswerSource, Delta, Streamed, Whole
 

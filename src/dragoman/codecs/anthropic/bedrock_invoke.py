@@ -10,7 +10,7 @@ from __future__ import annotations
 import base64
 import binascii
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
 from ...errors import ProviderError
@@ -56,6 +56,9 @@ class _Decoder:
 
     def __init__(self, ids: Ids | None = None) -> None:
         self._inner = anthropic_messages.CODEC.decode_stream(ids)
+
+    def expect(self, names: Collection[str]) -> None:
+        self._inner.expect(names)
 
     @property
     def progress(self) -> Progress:

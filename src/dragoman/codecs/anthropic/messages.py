@@ -253,10 +253,10 @@ class _Encoder(Encoder):
             "content": [],
             "stop_reason": None,
             "stop_sequence": None,
-            "usage": write_usage(None),
             **own(NAME, event.extra),
         }
         self._told = own(NAME, event.extra)
+        message["usage"] = {**write_usage(None), **mapping(self._told.get("usage"))}  # clients count on its fields
         return [_frame("message_start", message=message)]
 
     def _on_text(self, event: TextDelta) -> list[Frame]:

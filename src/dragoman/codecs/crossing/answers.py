@@ -111,10 +111,10 @@ class AnswerCrossing:
             case WireEvent() if event.name == CHOICES and event.api != self._api:
                 self.others = True
                 return []
-            case WireEvent() if event.name == REFUSAL and event.api in REFUSING and self._api in REFUSING:
-                return self._behind_part(WireEvent(self._api, REFUSAL))
             case WireEvent() if event.api == self._api:
                 return self._behind_part(event)
+            case WireEvent() if event.name == REFUSAL and event.api in REFUSING and self._api in REFUSING:
+                return self._behind_part(WireEvent(self._api, REFUSAL))
             case IssueReported() | CallDoubted() | WireEvent():
                 return [event]  # they stand beside the answer, and end no part of it
             case PartAdded(Opaque() | Media() as part):

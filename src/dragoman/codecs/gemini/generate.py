@@ -47,7 +47,7 @@ from .generate_contents import (
 )
 from .generate_plain import BODY, CANDIDATE, PLAIN_WORDS, plain_answer
 from .generate_requests import decode_request, encode_request
-from .generate_words import STOPS, WORDS, read_usage, write_usage
+from .generate_words import NUMBERED, STOPS, WORDS, read_usage, write_usage
 
 _TEXT = frozenset({"text", "thought"})
 _CALL = frozenset({"id", "name", "args", "partialArgs", "willContinue"})
@@ -139,7 +139,7 @@ class _Decoder(RunDecoder):
     def _choose(self, candidate: JsonObject) -> list[Event]:
         self._candidate |= present(candidate, CANDIDATE)
         if isinstance(word := candidate.get("finishReason"), str | int):
-            self._word = str(word)
+            self._word = NUMBERED.get(str(word), str(word))
         parts = items(mapping(candidate.get("content")).get("parts"))
         return [event for part in parts for event in self._part(camel(mapping(part)))]
 

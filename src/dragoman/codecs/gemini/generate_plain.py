@@ -17,7 +17,7 @@ from ..shared.encoder import END
 from ..shared.plain_answers import NO_COUNTS, Spoken, a_text, answered, object_call, others, says_odd, simple_usage
 from ..shared.spec import Ids, WireFields
 from .generate_contents import NAME, SIGNATURE
-from .generate_words import STOPS, WORDS, read_usage, write_usage
+from .generate_words import NUMBERED, STOPS, WORDS, read_usage, write_usage
 
 BODY = frozenset({"candidates", "usageMetadata", "modelVersion", "responseId"})
 CANDIDATE = frozenset({"content", "finishReason", "index"})
@@ -39,7 +39,7 @@ def plain_answer(body: dict[str, Any], ids: Ids | None) -> Response | None:
     content = candidate.get("content") if type(candidate) is dict and not candidate.get("index") else None
     listed = content.get("parts") if type(content) is dict else None
     word, usage = candidate.get("finishReason") if listed else None, body.get("usageMetadata") or {}
-    if type(listed) is not list or type(word) is not str or type(usage) is not dict:
+    if type(listed) is not list or type(word) is not str or word in NUMBERED or type(usage) is not dict:
         return None
     stop = STOPS.get(word, END)
     parts = None if stop in _ODD else _parts(listed, ids or numbered)

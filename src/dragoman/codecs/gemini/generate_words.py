@@ -13,11 +13,9 @@ from ..shared.body import count
 
 STOPS: Mapping[str, Stop] = {
     "STOP": Stop.END,
-    "1": Stop.END,  # Vertex over gRPC writes numbers (recorded)
     "FINISH_REASON_UNSPECIFIED": Stop.END,
     "UNEXPECTED_TOOL_CALL": Stop.END,  # the call is there (recorded); whether its tool is known is not for us to say
     "MAX_TOKENS": Stop.LENGTH,
-    "2": Stop.LENGTH,
     "SAFETY": Stop.FILTERED,
     "RECITATION": Stop.FILTERED,
     "LANGUAGE": Stop.FILTERED,
@@ -28,6 +26,8 @@ STOPS: Mapping[str, Stop] = {
     "MALFORMED_FUNCTION_CALL": Stop.ERROR,
     "OTHER": Stop.ERROR,
 }
+NUMBERED: Mapping[str, str] = {"1": "STOP", "2": "MAX_TOKENS", "3": "SAFETY", "4": "RECITATION", "5": "OTHER"}
+"""Words that Vertex over gRPC writes as numbers (recorded); those above stand for other words at Google's two APIs."""
 WORDS: Mapping[Stop | None, str] = {
     None: "STOP",
     Stop.END: "STOP",

@@ -86,7 +86,7 @@ class Decoder(AnswerDecoder):
         events = self._start(string(body.get("model")), extra=self._extra) + self._beside_line(body)
         message = mapping(body.get("message"))
         thinking = string(message.get("thinking")) or string(body.get("thinking"))
-        content = string(message.get("content")) or string(body.get("response"))
+        content = _said(message.get("content")) or string(body.get("response"))
         if thinking or content:
             events += self._calls.end_complete()
         events += self._emit_reasoning(thinking) + self._emit_text(content)
@@ -130,6 +130,11 @@ class Decoder(AnswerDecoder):
 
     def _leftover(self) -> JsonObject:
         return wire_fields(NAME, {**self._extra, "done_reason": self._own_word, "message": self._message or None})
+
+
+def _said(content: Any) -> str:
+    """A content as text; one in parts, as OpenAI has them, is not Ollama's own, but its peers'."""
+    return string(content) or "".join(string(mapping(part).get("text")) for part in items(content))
 
 
 def _timed(fields: Mapping[str, Any]) -> dict[str, Any]:

@@ -21,6 +21,7 @@ STOPS: Mapping[str, Stop] = {"stop": Stop.END, "length": Stop.LENGTH, "load": St
 PLAIN_WORDS = frozenset({"stop", "length"})
 BODY = frozenset(
     {"model", "created_at", "message", "response", "thinking", "done", "done_reason", "prompt_eval_count", "eval_count"}
+    | {"error"}
 )
 MESSAGE = frozenset({"role", "content", "thinking", "tool_calls"})
 """Fields that are read; others go to clients of the same API."""

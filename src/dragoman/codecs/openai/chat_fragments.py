@@ -71,7 +71,8 @@ class Fragments:
         """A fragment of the deprecated `function_call`."""
         name, arguments = _function({"function": call})
         known, form = self._calls.knows(_LEGACY), WireFields(NAME, {LEGACY: True})
-        events = [] if known else self._calls.begin(_LEGACY, "", name, form)
+        begin = self._calls.name if known else partial(self._calls.begin, metadata=form, in_pieces=True)
+        events = begin(_LEGACY, name=name)
         return events + self._add_arguments(_LEGACY, arguments)
 
     def _add(self, call: JsonObject) -> list[Event]:
@@ -81,7 +82,7 @@ class Fragments:
         if key is None:
             self._count += 1
             key = self._count
-            events = self._calls.begin(key, call_id, name, left_of(call))
+            events = self._calls.begin(key, call_id, name, left_of(call), in_pieces=True)
             self._fresh[key] = None
         else:
             events = self._calls.name(key, name)
@@ -108,14 +109,16 @@ class Fragments:
         """The call a fragment belongs to, None for a new one.
 
         An index says, where there is one, but the same index with another id is another call (Gemini via OpenRouter: 15
-        calls, all of index 0).  Without an index the id says (Mistral), without both the latest call goes on.
+        calls, all of index 0), unless the one before is incomplete and this has no name (LM Studio gives every fragment
+        an id of its own: NousResearch/hermes-agent#106943).  Without an index the id says (Mistral), without both the
+        latest call goes on.
         """
         if index is None:
             key = self._by_id.get(call_id) if call_id else self._latest
         else:
             key = self._by_index.get(index)
             if key is not None and call_id and self._is_new_id(key, call_id):
-                key = self._by_id.get(call_id)
+                key = self._by_id.get(call_id, None if name or self._calls.complete(key) else key)
         return None if key is not None and name and self._is_new_name(key, name, numbered=index is not None) else key
 
     def _is_new_id(self, key: Hashable, call_id: str) -> bool:
@@ -123,9 +126,7 @@ class Fragments:
         return call_id != known if known else self._calls.complete(key)
 
     def _is_new_name(self, key: Hashable, name: str, *, numbered: bool) -> bool:
-        known = self._calls.name_of(key)
-        other = bool(known) and name != known and (not numbered or self._calls.complete(key))
-        return other or key in self._fresh
+        return key in self._fresh or not self._calls.is_named(key, name, numbered=numbered)
 
 
 def _index(call: JsonObject) -> int | None:

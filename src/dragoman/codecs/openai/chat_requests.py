@@ -29,7 +29,7 @@ from ..shared.body import (
 )
 from ..shared.options import read_options, write_options
 from ..shared.requests import nearest_choice, with_quirks
-from ..shared.spec import PLAIN, TYPED, Quirks, TurnWriter, WireFields, extra_for, own, wire_fields
+from ..shared.spec import LEGACY, PLAIN, TYPED, Quirks, TurnWriter, WireFields, extra_for, own, wire_fields
 from ..shared.tools import Found, list_functions, read_once, write_function, write_tools
 from ..shared.written import EachWriter, write_each
 from ..typed.schemas import FREE_TEXT, free_text
@@ -120,6 +120,16 @@ def customs(request: Request | None) -> Collection[str]:
 @memoize(TOOLS)
 def _customs(tools: Sequence[Tool]) -> frozenset[str]:
     return frozenset(tool.name for tool in tools if TYPED in own(NAME, tool.metadata))
+
+
+def reads_deprecated(request: Request | None) -> bool:
+    """Does who asked read calls in the deprecated form?  Nobody does who declares `tools`, and not `functions`."""
+    return request is None or not request.tools or _any_deprecated(request.tools)
+
+
+@memoize(TOOLS)
+def _any_deprecated(tools: Sequence[Tool]) -> bool:
+    return any(LEGACY in own(NAME, tool.metadata) for tool in tools)
 
 
 def wants_usage(request: Request | None) -> bool:

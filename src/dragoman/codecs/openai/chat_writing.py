@@ -20,11 +20,14 @@ from ..shared.frames import Frame
 from ..shared.media import joined
 from ..shared.spec import CHOICES, LEGACY, TYPED, UNSTAMPED, Stamp, extra_for, own, seal_of
 from .chat_messages import NAME, signature_field, write_call, write_seal
-from .chat_requests import customs, wants_usage
+from .chat_requests import customs, reads_deprecated, wants_usage
 from .chat_words import STOPS, WORDS, gather, write_usage
 
 PLAIN_REASONING = ("reasoning_content",)
 """The field that reasoning stands in where its peer used no other."""
+
+DEPRECATED = "function_call"
+"""The field of a call in the deprecated form, and the word of an answer that stops with one."""
 
 # ── whole ──────────────────────────────────────────────────────────────────
 
@@ -34,9 +37,10 @@ def encode_response(response: Response, stamp: Stamp = UNSTAMPED, request: Reque
     left = dict(extra_for(NAME, response.extra))
     choice, message, usage = [dict(mapping(left.pop(key))) if key in left else {} for key in _PARTS]
     others = items(left.pop(CHOICES, None))
-    written = _write_message(response, customs(request))
+    deprecated = reads_deprecated(request)
+    written = _write_message(response, customs(request), deprecated=deprecated)
     declined = response.stop is Stop.REFUSED and "refusal" in written  # a field of its own says so
-    finish = "stop" if declined else _word(response.stop, len(response.calls), choice)
+    finish = "stop" if declined else _word(response.stop, len(response.calls), choice, deprecated=deprecated)
     body = {
         "id": stamp.id or response.id,
         "object": "chat.completion",
@@ -53,13 +57,14 @@ _PARTS = ("choice", "message", "usage")
 """Fields of `extra` that say what stands inside an answer."""
 
 
-def _word(stop: Stop | None, calls: int, choice: dict[str, Any]) -> str:
+def _word(stop: Stop | None, calls: int, choice: dict[str, Any], *, deprecated: bool) -> str:
     """Why the answer stopped: the peer's own word, taken out of `choice`, where it still holds."""
     settled_on, word = final_stop(stop, calls), choice.pop("finish_reason", None)
+    word = word if deprecated or word != DEPRECATED else None
     return word if word and final_stop(STOPS.get(word.lower(), Stop.END), calls) is settled_on else WORDS[settled_on]
 
 
-def _write_message(response: Response, free: Collection[str]) -> dict[str, Any]:
+def _write_message(response: Response, free: Collection[str], *, deprecated: bool) -> dict[str, Any]:
     parts, calls = response.message.parts, response.calls
     if response.message.bare and not response.message.reasoning:
         made = {"tool_calls": [write_call(call, custom=call.name in free) for call in calls]} if calls else {}
@@ -70,13 +75,13 @@ def _write_message(response: Response, free: Collection[str]) -> dict[str, Any]:
     if refusals:
         message["refusal"] = joined(refusals, "")
     message |= _write_reasoning([part for part in parts if isinstance(part, Reasoning)])
-    return message | _write_calls(calls, free)
+    return message | _write_calls(calls, free, deprecated=deprecated)
 
 
-def _write_calls(calls: Sequence[ToolCall], free: Collection[str]) -> dict[str, Any]:
+def _write_calls(calls: Sequence[ToolCall], free: Collection[str], *, deprecated: bool) -> dict[str, Any]:
     """The calls as a message holds them: under their numbers where their wire had some, or in the deprecated form."""
-    if len(calls) == 1 and LEGACY in own(NAME, calls[0].metadata):
-        return {"function_call": write_call(calls[0])["function"]}
+    if deprecated and len(calls) == 1 and LEGACY in own(NAME, calls[0].metadata):
+        return {DEPRECATED: write_call(calls[0])["function"]}
     written = []
     for call in calls:
         index = own(NAME, call.metadata).get("index")
@@ -119,7 +124,7 @@ class ChunkEncoder(Encoder):
         self._place = -1
         self._thoughts = 0
         self._called: CallStarted | None = None
-        self._customs = customs(request)
+        self._customs, self._deprecated = customs(request), reads_deprecated(request)
         self._text: list[str] | None = None  # of the arguments of a custom tool
         self._reasoning: Sequence[str] = PLAIN_REASONING
         self._saying = "content"  # the field that texts stand in
@@ -211,10 +216,10 @@ class ChunkEncoder(Encoder):
         return self._write_delta({"tool_calls": [{"index": self._place, **write_call(call, custom=True)}]})
 
     def _write_call(self, id_: str, name: str, arguments: str, about: JsonObject = NOTHING) -> list[Frame]:
-        if LEGACY in own(NAME, self._called.metadata if self._called else NOTHING):
+        if self._deprecated and LEGACY in own(NAME, self._called.metadata if self._called else NOTHING):
             named = {"name": name} if name else {}
-            return self._write_delta({"function_call": {**named, "arguments": arguments}})
-        left = rest(own(NAME, about), ("index",))
+            return self._write_delta({DEPRECATED: {**named, "arguments": arguments}})
+        left = rest(own(NAME, about), ("index", LEGACY))
         function = {"name": name, "arguments": arguments, **mapping(left.pop("function", None))}
         besides = {**signature_field(about), **left}
         call = {"index": self._place, "id": id_, "type": "function", "function": function, **besides}
@@ -229,7 +234,7 @@ class ChunkEncoder(Encoder):
         choice = rest(mapping(left.get("choice")), self._told)
         message = rest(mapping(left.get("message")), self._given)
         declined = event.stop is Stop.REFUSED and self._declined  # a field of its own said so
-        word = "stop" if declined else _word(event.stop, self._place + 1, choice)
+        word = "stop" if declined else _word(event.stop, self._place + 1, choice, deprecated=self._deprecated)
         finish = self._chunk(message, word, choice)
         if event.usage is None or not self._wants_usage:
             return [*head, finish]

@@ -11,17 +11,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import count, groupby
 from typing import Any
 
 from ...memo import TOOLS, memoize
-from ...types import JsonObject, Media, Opaque, Part, Reasoning, Request, Text, Tool, ToolCall, ToolResult
+from ...types import NOTHING, JsonObject, Media, Opaque, Part, Reasoning, Request, Text, Tool, ToolCall, ToolResult
 from ..shared.arguments import arguments_text
 from ..shared.body import items, mapping, present, rest, string
 from ..shared.media import data_url, from_url, media_kind, note, one_text
 from ..shared.requests import past_call
 from ..shared.results import Pairing, marked, tool_result
-from ..shared.spec import TYPED, WireFields, own, seal_of, wire_fields
+from ..shared.spec import REFUSAL, TYPED, WireFields, own, place_of, seal_of, wire_fields
 from ..shared.spec import sealed as sealed_metadata
 from .typed_items import BY_CALL, BY_RESULT, DEFAULT_NAMES, TypedItem, call_id_of, is_remote, item_form, kept_item
 
@@ -314,36 +313,46 @@ def write_items(parts: Iterable[Part], names: Names, mint: Mint | None, *, unsig
     With `mint`, they are output: every item gets an id, a status and the fields clients demand.  `unsigned` lets
     reasoning pass that this API did not write.
     """
-    places = count()
-    for about, run in groupby(parts, lambda part: _group(part, next(places) if mint else None)):
-        group = list(run)
-        if about is not None:
-            yield write_message(group, about[0], mint)
-            continue
-        for part in group:
-            match part:
-                case ToolCall():
-                    yield write_call(part, names, mint)
-                case Reasoning() if "item" in own(NAME, part.metadata):
-                    yield {"summary": [], **own(NAME, part.metadata)["item"]}
-                case Reasoning() if unsigned:
-                    item = write_reasoning(part.text, mint("rs") if mint else "")
-                    seal = seal_of(part.metadata)
-                    yield {**item, "encrypted_content": seal} if seal else item
-                case Opaque(api=api, block=block) if api == NAME:
-                    yield dict(block)
+    for run in _runs(parts, answer=mint is not None):
+        part = run[0]
+        match part:
+            case Text():
+                yield write_message(run, own(NAME, part.metadata).get("item"), mint)
+            case ToolCall():
+                yield write_call(part, names, mint)
+            case Reasoning() if "item" in own(NAME, part.metadata):
+                yield {"summary": [], **own(NAME, part.metadata)["item"]}
+            case Reasoning() if unsigned:
+                item = write_reasoning(part.text, mint("rs") if mint else "")
+                seal = seal_of(part.metadata)
+                yield {**item, "encrypted_content": seal} if seal else item
+            case Opaque(api=api, block=block) if api == NAME:
+                yield dict(block)
 
 
-def _group(part: Part, place: int | None) -> list[Any] | None:
+def _runs(parts: Iterable[Part], *, answer: bool) -> list[list[Part]]:
     """Texts of one message item stand together; every other part stands alone.
 
-    In an answer a text of another wire is an item of its own, as it is in a stream, which cannot know what follows.
+    In an answer a text of another wire is an item of its own, as it is in a stream, which cannot know what follows;
+    but a refusal goes on with the message before it, for it says so when it begins.
     """
-    if not isinstance(part, Text):
-        return None
-    left = own(NAME, part.metadata)
-    alone = place is not None and "item" not in left
-    return [left.get("item"), place if alone else left.get("apart")]
+    runs: list[list[Part]] = []
+    for part in parts:
+        left = own(NAME, part.metadata) if isinstance(part, Text) else NOTHING
+        if runs and _is_next(runs[-1][-1], part) and (not answer or "item" in left or left.get("type") == REFUSAL):
+            runs[-1].append(part)
+        else:
+            runs.append([part])
+    return runs
+
+
+def _is_next(before: Part, part: Part) -> bool:
+    """Are both texts, and of one message?"""
+    return isinstance(before, Text) and isinstance(part, Text) and _place(before) == _place(part)
+
+
+def _place(part: Text) -> JsonObject:
+    return place_of(own(NAME, part.metadata))
 
 
 def write_message(parts: Sequence[Part], about: Any, mint: Mint | None) -> dict[str, Any]:

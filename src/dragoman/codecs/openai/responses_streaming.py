@@ -27,7 +27,7 @@ from ..shared import strict
 from ..shared.body import items, mapping, string
 from ..shared.encoder import Encoder, final_stop
 from ..shared.frames import Frame
-from ..shared.spec import REFUSAL, UNSTAMPED, Stamp, extra_for, own, seal_of
+from ..shared.spec import REFUSAL, UNSTAMPED, Stamp, extra_for, own, place_of, seal_of
 from .responses_items import (
     CALLS,
     NAME,
@@ -87,6 +87,7 @@ class ResponseEncoder(Encoder):
         self._noted = 0  # annotations of the open text that went out
         self._before: list[dict[str, Any]] = []  # the parts of the open item that have ended
         self._continues = False  # does the open item go on behind the part that ends now?
+        self._rested: JsonObject | None = None  # what the last part of the open message said, which may be all of it
         self._apart = False  # is what comes next the space between two parts?
         self._logprobs: list[Any] = []  # of the next piece
         self._announced: JsonObject = NOTHING  # the item that comes next, as its wire announced it
@@ -152,10 +153,9 @@ class ResponseEncoder(Encoder):
             self._thinking = _FULL
             return []
         if event.name == REFUSAL:
-            goes_on = self._open == "message" and self._before and not self._pieces  # the message has said more before
-            ended = [] if goes_on else self._end(NOTHING)
-            self._refusing = self._refused = True
-            return ended
+            return self._on_refusal(event)
+        if self._rested is not None:
+            return [*self._end(NOTHING), *self._on_wire_event(event)]
         if event.name == ADDED:
             return self._announce(event.fields)
         if event.name == NEXT_PART:
@@ -169,6 +169,14 @@ class ResponseEncoder(Encoder):
         if place.keys() & fields and not self._open:
             return []  # its item is told in another place
         return [self._frame(event.name, **{key: place.get(key, one) for key, one in fields.items()})]
+
+    def _on_refusal(self, event: WireEvent) -> list[Frame]:
+        """A refusal comes: it goes on with the message that has said something before, unless it stands elsewhere."""
+        rested, said = self._rested, self._open == "message" and self._before and not self._pieces
+        goes_on = said and not self._announced and (rested is None or place_of(rested) == place_of(event.fields))
+        ended = [] if goes_on else self._end(NOTHING)
+        self._rested, self._refusing, self._refused = None, True, True
+        return ended
 
     def _announce(self, item: JsonObject) -> list[Frame]:
         """The next item's own fields.  One that nothing is told of begins at once: its steps come before it does."""
@@ -188,9 +196,9 @@ class ResponseEncoder(Encoder):
             return [*begun, *self._end_reasoning(text, {"item": item})]
         if self._open == "opaque":
             return []
-        if self._continues and self._open == "message":
-            self._continues = False
-            return self._end_content("".join(self._pieces), self._written("".join(self._pieces), left)["content"][0])
+        if self._open == "message":
+            self._rested, self._continues = None if self._continues else left, False
+            return self._end_part(left)
         if not self._open and mapping(left.get("item")).get("type") == "reasoning":
             return self._begin("reasoning", write_reasoning("", "")) + self._end(left)  # nothing of it may be read
         return self._end(left)
@@ -280,11 +288,12 @@ class ResponseEncoder(Encoder):
 
     def _begin_text(self) -> list[Frame]:
         """Begin a message, or the next part of the open one."""
-        if self._open == "message" and (self._pieces or not self._before):
+        goes_on = self._open == "message" and self._rested is None
+        if goes_on and (self._pieces or not self._before):
             return []
         item = {"type": "message", "status": "in_progress", "role": "assistant", "content": []}
         part = {"type": REFUSAL, REFUSAL: ""} if self._refusing else self._empty_text()
-        begun = [] if self._open == "message" else self._begin("message", item)
+        begun = [] if goes_on else self._begin("message", item)
         return [*begun, self._content("response.content_part.added", part=part)]
 
     @staticmethod
@@ -301,7 +310,7 @@ class ResponseEncoder(Encoder):
         text = "".join(self._pieces)
         match self._open:
             case "message":
-                return self._end_message(text, left)
+                return self._end_message(self._rested or left)
             case "reasoning":
                 return self._end_reasoning(text, left)
             case "opaque":
@@ -312,10 +321,13 @@ class ResponseEncoder(Encoder):
         about = {key: value for key, value in mapping(left.get("item")).items() if key != "id"}
         return write_message([Text(text, metadata=left)], about, lambda kind: self._id)
 
-    def _end_message(self, text: str, left: JsonObject) -> list[Frame]:
-        item = self._written(text, left)
-        ended = [] if self._before and not text else self._end_content(text, item["content"][0])
-        return [*ended, *self._finish_item({**item, "content": [*self._before]})]
+    def _end_message(self, left: JsonObject) -> list[Frame]:
+        ended = [] if self._before and not self._pieces else self._end_part(left)
+        return [*ended, *self._finish_item({**self._written("", left), "content": [*self._before]})]
+
+    def _end_part(self, left: JsonObject) -> list[Frame]:
+        text = "".join(self._pieces)
+        return self._end_content(text, self._written(text, left)["content"][0])
 
     def _end_content(self, text: str, part: dict[str, Any]) -> list[Frame]:
         """End a part of the open message."""
@@ -355,7 +367,7 @@ class ResponseEncoder(Encoder):
         item = {**item, "id": self._id}
         frame = self._frame("response.output_item.done", output_index=len(self._output), item=item)
         self._output.append(item)
-        self._open, self._pieces, self._before = "", [], []
+        self._open, self._pieces, self._before, self._rested = "", [], [], None
         return [frame]
 
     # ── the end ──────────────────────────────────────────────────────────────

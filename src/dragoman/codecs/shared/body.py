@@ -168,14 +168,25 @@ def items(value: Any) -> Sequence[Any]:
 
 
 def count(value: Any) -> int:
-    """`value` if it is a count of something, else 0."""
+    """`value` if it is a count of something, else 0; some peers write their counts as text."""
+    if isinstance(value, str):
+        return _in_words(value) or 0
     if isinstance(value, bool) or not isinstance(value, int | float):
         return 0
     return int(value) if 0 <= value < MOST else 0
 
 
+def _in_words(text: str) -> int | None:
+    """The count that stands there in decimals; None where none does."""
+    return int(text) if text.isascii() and text.isdecimal() and len(text) <= LONGEST else None
+
+
 MOST = 2**53
 """Above it a client written in JavaScript counts wrong; no count of tokens or nanoseconds comes near."""
+
+
+LONGEST = 15
+"""Decimals of a count below that."""
 
 
 def counts(fields: JsonObject) -> dict[str, Any]:
@@ -186,6 +197,9 @@ def counts(fields: JsonObject) -> dict[str, Any]:
 def _counted(value: Any) -> Any:
     if type(value) is int or type(value) is float:
         return value if 0 <= value < MOST else 0
+    if isinstance(value, str):
+        found = _in_words(value)
+        return value if found is None else found
     if isinstance(value, Mapping):
         return counts(value)
     return [_counted(each) for each in value] if isinstance(value, list) else value

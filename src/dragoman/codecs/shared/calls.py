@@ -8,7 +8,7 @@ used before; cost is linear in the text.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Collection, Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,6 +17,7 @@ from ...jsontext import dumps
 from ...types import NOTHING, Edit, Issue, IssueKind, JsonObject, Report, Tier, Verdict
 from .arguments import read_arguments, refused
 from .issues import wire_fault
+from .name_pieces import Names
 from .spec import Ids
 from .strict import Growing, continuation, sound
 
@@ -42,6 +43,16 @@ class _Call:
     ended: bool = False
 
     @property
+    def started(self) -> bool:
+        """Was it told of?"""
+        return self.index >= 0
+
+    @property
+    def begun(self) -> bool:
+        """Did anything of the arguments come?"""
+        return bool(self.emitted) or self.value is not None
+
+    @property
     def complete(self) -> bool:
         """Are the arguments there, as one object?"""
         handed = isinstance(self.value, Mapping) and not self.pieces
@@ -65,12 +76,17 @@ class CallBook:
 
     def __init__(self, ids: Ids | None = None) -> None:
         self._ids = ids or numbered
+        self._names = Names()
         self._used: dict[str, None] = {}  # an empty set is three times as large, and most answers hold no call
         self._open: dict[Hashable, _Call] = {}
         self._live: list[_Call] = []
         self._last: _Call | None = None
         self._next = 0
         self.given = 0
+
+    def expect(self, names: Collection[str]) -> None:
+        """These are the names that may be called: one that comes in pieces is known to be whole by them."""
+        self._names = Names(names)
 
     # ── what a codec asks ────────────────────────────────────────────────────
 
@@ -82,9 +98,13 @@ class CallBook:
         """The id the wire gave the call under `key`, "" when it gave none."""
         return self._open[key].wire_id
 
-    def name_of(self, key: Hashable) -> str:
-        """The name of the call under `key`, "" while it has none."""
-        return self._open[key].name
+    def is_named(self, key: Hashable, name: str, *, numbered: bool) -> bool:
+        """Is `name` the name of the call under `key`, or more of it?  What is `numbered` goes on until it is complete,
+        whatever it is called, unless these are the names of two tools."""
+        call = self._open[key]
+        if not call.name or name == call.name or (not call.started and self._names.goes_on(call.name, name)):
+            return True
+        return numbered and not call.complete and (call.begun or not self._names.are_two(call.name, name))
 
     def complete(self, key: Hashable) -> bool:
         """Are the arguments under `key` a complete object?"""
@@ -109,23 +129,26 @@ class CallBook:
 
     # ── what a codec reports ─────────────────────────────────────────────────
 
-    def begin(self, key: Hashable, id: str = "", name: str = "", metadata: JsonObject = NOTHING) -> list[Event]:  # noqa: A002
-        """A call begins under `key`; calls that are complete end."""
+    def begin(
+        self, key: Hashable, id: str = "", name: str = "", metadata: JsonObject = NOTHING, *, in_pieces: bool = False  # noqa: A002
+    ) -> list[Event]:  # fmt: skip
+        """A call begins under `key`; calls that are complete end.  `in_pieces`: more of its name may come."""
         events = self.end_complete()
+        for waiting in self._live:  # calls keep their order
+            events += self._start(waiting) if self._names.has(waiting.name) else []
         call = _Call(wire_id=id, name=name, metadata=metadata)
         self._open[key] = call
         self._live.append(call)
         self._last = call
-        return events + (self._start(call) if name else [])
+        return events if in_pieces and self._names.may_grow(name, begun=False) else events + self._start(call)
 
     def name(self, key: Hashable, name: str) -> list[Event]:
-        """The call under `key` is called `name`, which came late."""
+        """The call under `key` is called `name`, which came late, or is more of its name."""
         call = self._open[key]
-        if call.name or not name:
+        if call.started or not name:
             return []
-        call.name = name
-        emitted = "".join(call.emitted)
-        return [*self._start(call), *([CallDelta(call.index, emitted)] if emitted else [])]
+        call.name = self._names.joined(call.name, name) if call.name else name
+        return self._start_named(call)
 
     def add(self, key: Hashable, fragment: str) -> list[Event]:
         """More of the arguments under `key`, as text.  A second object in it is a second call of the same tool."""
@@ -143,7 +166,9 @@ class CallBook:
             elif left.strip():
                 call.growing.broken = True
             call.pieces.append(piece)
+            waits = not call.started
             events += self._emit(call, emitted)
+            events += self._start_named(call) if waits else []
             if fragment and call.growing.members:
                 events += self.begin(key, name=call.name)
             elif fragment:
@@ -191,13 +216,21 @@ class CallBook:
     def _is_complete(self, call: _Call) -> bool:
         return bool(call.name) and call.complete and not call.ended
 
+    def _start_named(self, call: _Call) -> list[Event]:
+        """Start the call, unless more of its name may come."""
+        return [] if self._names.may_grow(call.name, begun=call.begun) else self._start(call)
+
     def _start(self, call: _Call) -> list[Event]:
+        """Start the call with what there is of it; nothing without a name."""
+        if call.started or not call.name:
+            return []
         call.index, self._next = self._next, self._next + 1
         call.id = call.wire_id
         if not call.id or call.id in self._used:
             call.id = self._mint(call.index)
         self._used[call.id] = None
-        return [CallStarted(call.index, call.id, call.name, call.metadata)]
+        started = CallStarted(call.index, call.id, call.name, call.metadata)
+        return [started, CallDelta(call.index, "".join(call.emitted))] if call.emitted else [started]
 
     def _mint(self, index: int) -> str:
         minted = base = self._ids(index)
@@ -211,13 +244,16 @@ class CallBook:
         if not text:
             return []
         call.emitted.append(text)
-        return [CallDelta(call.index, text)] if call.name else []
+        return [CallDelta(call.index, text)] if call.started else []
 
     def _end(self, call: _Call, *, cut: bool) -> list[Event]:
         call.ended = True
         raw = call.text if call.text.strip() or call.value is None else call.value
         if not call.name:
             return [IssueReported(_nameless(call, raw))]
+        return [*self._start(call), *self._ending(call, raw, cut=cut)]
+
+    def _ending(self, call: _Call, raw: Any, *, cut: bool) -> list[Event]:
         reading = read_arguments(raw, name=call.name, call_id=call.id, cut=cut)
         if not isinstance(reading, Issue):
             arguments, report = reading

@@ -117,6 +117,10 @@ class AnswerDecoder(ABC):
         self._like: Repeat | None = None
         self._repeats: tuple[Emit, Path] | None = None
 
+    def expect(self, names: Collection[str]) -> None:
+        """These are the names of the tools that may be called, as the wire spells them."""
+        self._calls.expect(names)
+
     def feed(self, frame: Frame) -> list[Event]:
         """The events of `frame`.  Raises `ProviderError` when the peer reports an error."""
         if self._closed:

@@ -157,9 +157,11 @@ def read_failure(status: int, body: bytes | str | JsonObject, headers: Mapping[s
 
 
 def raise_error(body: JsonObject) -> None:
-    """Raise the error in an answer of status 200, if it is one: `error`, or MiniMax's `base_resp`."""
+    """Raise the error in an answer of status 200, if it is one: `error`, MiniMax's `base_resp`, or all of it (older
+    vLLM's `"object": "error"`)."""
     status = mapping(body.get("base_resp")).get("status_code")
-    if body.get("error") or (status not in (None, 0) and not body.get("choices")):
+    fails = status not in (None, 0) or body.get("object") == "error"
+    if body.get("error") or (fails and not body.get("choices")):
         raise read_failure(_HTTP_OK, body)
 
 

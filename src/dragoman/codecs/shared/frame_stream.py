@@ -7,11 +7,12 @@ be told together.  Every byte is looked at a bounded number of times.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from ...events import CallDelta, Event, ReasoningDelta, TextDelta
 from .alike import Alike, Found, like_frame
 from .frames import CR, CUTS, Frame, readers
+from .framing import framing
 from .halves import ESCAPE, Halves
 from .spec import Codec, Ids, Likeness, Progress
 
@@ -24,19 +25,23 @@ SHORT = 4096
 
 
 class FrameStream:
-    """One answer in frames."""
+    """One answer in frames; `names` are those of the tools that may be called."""
 
     __slots__ = (
-        "_alike", "_between", "_cut", "_cuts", "_decoder", "_halves", "_like", "_reader", "_said", "_silent", "_tail",
-        "_tries", "is_open",
+        "_alike", "_between", "_cut", "_cuts", "_decoder", "_halves", "_is_known", "_kind", "_like", "_reader",
+        "_said", "_silent", "_tail", "_tries", "is_open",
     )  # fmt: skip
 
     is_open: bool
 
-    def __init__(self, codec: Codec, ids: Ids | None = None) -> None:
+    def __init__(self, codec: Codec, ids: Ids | None = None, names: Collection[str] = ()) -> None:
         self._reader = readers[codec.frames]()
         self._decoder = codec.decode_stream(ids)
+        if names:
+            self._decoder.expect(names)
         self._cuts = CUTS.get(codec.frames, ())
+        self._kind = codec.frames
+        self._is_known = False  # has it shown how it is framed?
         self._silent = 0  # bytes that the reader was given since the last frame
         self._said = 0  # characters of its events
         self._between = True  # has every frame that began ended?
@@ -64,8 +69,17 @@ class FrameStream:
 
     def read(self, data: bytes) -> Iterator[Event]:
         """The events of the frames that `data` completes, one by one: what came before an error goes out before it."""
+        if not self._is_known:
+            self._look(data)
         for given in self._pieces(data):
             yield from self._frames(given) if type(given) is str else self._one(given)
+
+    def _look(self, data: bytes) -> None:
+        """See how the stream is framed, where not as its wire frames them."""
+        self._is_known, otherwise = framing(data, self._kind)
+        if otherwise is not None:
+            make, self._cuts = otherwise
+            self._reader = make()
 
     def close(self) -> Iterator[Event]:
         """The events still due, `Ended` last."""

@@ -17,7 +17,7 @@ from types import MappingProxyType
 from typing import NamedTuple, Protocol
 
 from ...errors import ErrorKind, ProviderError, UsageError
-from ...jsontext import from_json, to_json
+from ...jsontext import to_json
 
 KEEP_ALIVE = b": keep-alive\n\n"
 """The only harmless sign of life in an SSE stream: a comment.  An empty `data:` line kills most clients."""
@@ -96,8 +96,9 @@ class _Lines:
 class SseReader:
     """Reads `text/event-stream`.
 
-    Departs from the WHATWG rules twice, towards what peers send: an event still open at the end of the stream counts
-    (`close`), and one that carries neither data nor a name is a keep-alive, not a frame.
+    Departs from the WHATWG rules thrice, towards what peers send: an event still open at the end of the stream counts
+    (`close`), one that carries neither data nor a name is a keep-alive, not a frame, and data whose lines are an object
+    each are several frames: some servers leave the blank lines out.
     """
 
     def __init__(self) -> None:
@@ -125,7 +126,8 @@ class SseReader:
                 self._field(line)
             else:
                 if data and (self._event or data != [""]):
-                    frames.append(Frame(data[0] if len(data) == 1 else "\n".join(data), self._event, self._id))
+                    texts = data if len(data) == 1 or all(map(_is_object, data)) else ("\n".join(data),)
+                    frames += [Frame(text, self._event, self._id) for text in texts]
                 data.clear()
                 self._event = self._id = ""
         return frames
@@ -139,6 +141,11 @@ class SseReader:
             self._id = value
         elif name == "data":
             self._data.append(value)
+
+
+def _is_object(line: str) -> bool:
+    """Does this line look like a whole frame?"""
+    return (line.startswith("{") and line.rstrip().endswith("}")) or line.strip() == "[DONE]"
 
 
 class NdjsonReader:
@@ -248,30 +255,6 @@ def _headers(block: bytes) -> dict[str, str]:
 
 def _garbled(what: str) -> ProviderError:
     return ProviderError(f"garbled AWS event stream: {what}; retry the request", kind=ErrorKind.GARBLED)
-
-
-_BEFORE = b"\xef\xbb\xbf \t\r\n"
-_LONGEST_LINE = 1024 * 1024
-
-
-def is_framed(begin: bytes, kind: FrameKind, *, ended: bool = False) -> bool | None:
-    """Does what begins so come in frames, and not as one JSON text?  None where more has to be seen.
-
-    A line of JSON is a frame where another line may follow; one of more than 1 MiB is not waited for.
-    """
-    said = begin.lstrip(_BEFORE)
-    if not said:
-        return False if ended else None
-    if kind is not FrameKind.NDJSON:
-        return not said.startswith((b"{", b"["))
-    line, end, _ = said.partition(b"\n")
-    if not end:
-        return False if ended or len(said) > _LONGEST_LINE else None
-    try:
-        from_json(line)
-    except (ValueError, RecursionError):
-        return False
-    return True
 
 
 # ── writing ──────────────────────────────────────────────────────────────────

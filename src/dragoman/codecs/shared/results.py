@@ -92,10 +92,14 @@ def results_first(message: Message) -> tuple[tuple[ToolResult, ...], Message | N
 
 
 class Pairing:
-    """Which tool a result belongs to, learnt from the calls seen before it; the latest call with an id counts."""
+    """Which tool a result belongs to, learnt from the calls seen before it; the latest call with an id counts.
+
+    Of calls of one turn that share an id, as those of clients that give none do, each result answers the next.
+    """
 
     def __init__(self) -> None:
         self._names: dict[str, str] = {}
+        self._shared: dict[str, list[str]] = {}  # names of the calls of this turn that share an id
         self._legacy: dict[str, str] = {}
         self._waiting: list[tuple[str, str]] = []
         self._minted = 0
@@ -105,20 +109,27 @@ class Pairing:
         """What it knows, to go on with."""
         made = Pairing()
         made._names, made._legacy = self._names.copy(), self._legacy.copy()
+        made._shared = {call_id: [*names] for call_id, names in self._shared.items()}
         made._waiting, made._minted, made._own = [*self._waiting], self._minted, self._own.copy()
         return made
 
     def begin_turn(self, calls: Iterable[ToolCall]) -> None:
         """These calls were made in one turn; those of turns before are not answered any more."""
         self._waiting.clear()
+        self._shared.clear()
+        here: dict[str, None] = {}
         for call in calls:
+            if call.id in here:
+                self._shared.setdefault(call.id, [self._names[call.id]]).append(call.name)
+            here[call.id] = None
             self._names[call.id] = call.name
             self._legacy[call.name] = call.id
             self._waiting.append((call.id, call.name))
 
     def name(self, call_id: str) -> str:
-        """The name of the tool called under `call_id`, "" when nobody did."""
-        return self._names.get(call_id, "")
+        """The name of the tool called under `call_id`, "" when nobody did; to be asked once for each result."""
+        names = self._shared.get(call_id)
+        return names.pop(0) if names else self._names.get(call_id, "")
 
     def id_of(self, name: str) -> str:
         """The id of the latest call of `name`, for wires that answer by name; a new one when there was none."""

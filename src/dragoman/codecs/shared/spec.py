@@ -12,7 +12,7 @@ their own wire only.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Literal, Protocol
@@ -49,7 +49,12 @@ class WireFields(dict[str, Any]):
     @property
     def announced(self) -> tuple[WireEvent, ...]:
         """What a stream says before the text of a part with these fields: its wire's clients must know what comes."""
-        return (WireEvent(self.api, REFUSAL),) if self.get("type") == REFUSAL else ()
+        return (WireEvent(self.api, REFUSAL, place_of(self)),) if self.get("type") == REFUSAL else ()
+
+
+def place_of(fields: JsonObject) -> JsonObject:
+    """Which message a text stands in, by the fields of its wire: texts of one message say the same."""
+    return present({key: fields.get(key) for key in ("item", "apart")})
 
 
 TYPED, TOOLSET = "typed", "toolset"
@@ -201,6 +206,9 @@ class Likeness(Protocol):
 
 class StreamDecoder(Protocol):
     """Frames of a streamed answer → events."""
+
+    def expect(self, names: Collection[str]) -> None:
+        """These are the names of the tools that may be called, as the wire spells them; to be told before any frame."""
 
     @property
     def like(self) -> Likeness | None:

@@ -16,7 +16,7 @@ from ...errors import CodecError
 from ...memo import TOOLS, FrozenTools, fields, memoize
 from ...types import EMPTY_OBJECT_SCHEMA, NOTHING, JsonObject, Request, Tool
 from .body import an_object, items, mapping, name_at, object_at, objects, plain, rest, string_at, switch_at
-from .spec import TYPED, WireFields, own, wire_fields
+from .spec import LEGACY, TYPED, WireFields, own, wire_fields
 from .written import written_once
 
 Found = tuple[tuple[Tool, ...], list[Any] | None]
@@ -139,7 +139,7 @@ def list_functions(body: JsonObject, read_other: Callable[[JsonObject, str], Too
         return _read_function(one, path) or read_other(one, path)
 
     tools, foreign = read_tools(objects(body, "tools"), read)
-    older = [_read_function({"function": one}, path) for path, one in objects(body, "functions")]
+    older = [_read_function({"function": one, LEGACY: True}, path) for path, one in objects(body, "functions")]
     return (*tools, *filter(None, older)), foreign
 
 
@@ -162,6 +162,6 @@ NO_FUNCTION = "a tool of type function has none; give its name, description and 
 
 def write_function(tool: Tool) -> dict[str, Any]:
     """The definition of a function."""
-    left = rest(own(_FUNCTIONS, tool.metadata), (TYPED,))
+    left = rest(own(_FUNCTIONS, tool.metadata), (TYPED, LEGACY))
     function = definition(tool, "parameters", plain(tool.parameters))
     return {"type": "function", **left, "function": {**function, **mapping(left.get("function"))}}

@@ -1,0 +1,55 @@
+"""How a stream is framed, by how it begins: some peers frame theirs otherwise than their API does, or do not at all.
+
+Knows the beginnings of framings, not what a frame says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from ...jsontext import from_json
+from .array_frames import ArrayReader
+from .frames import CUTS, FrameKind, Reader, SseReader
+
+_BEFORE = b"\xef\xbb\xbf \t\r\n"
+_LONGEST_LINE = 1024 * 1024
+
+Framing = tuple[Callable[[], Reader], tuple[bytes, ...]]
+"""What makes its reader, and bytes behind which, wherever they stand, no frame goes on."""
+_ARRAY: Framing = (ArrayReader, ())
+_EVENTS: Framing = (SseReader, CUTS[FrameKind.SSE])
+_OTHERWISE: Mapping[FrameKind, Mapping[int, Framing]] = {
+    FrameKind.SSE: {ord("["): _ARRAY},
+    FrameKind.NDJSON: {ord("["): _ARRAY, **dict.fromkeys(b":deir", _EVENTS)},  # comment, data, event, id, retry
+    FrameKind.AWS: {},
+}
+"""Framing of a wire → first byte of a stream that has another → that."""
+
+
+def framing(begin: bytes, kind: FrameKind) -> tuple[bool, Framing | None]:
+    """Is it known by now how this is framed, and how, where not as the wire frames its streams?"""
+    said = begin.lstrip(_BEFORE)
+    return bool(said), _OTHERWISE[kind].get(said[0]) if said else None
+
+
+def is_framed(begin: bytes, kind: FrameKind, *, ended: bool = False) -> bool | None:
+    """Does what begins so come in frames, and not as one JSON text?  None where more has to be seen.
+
+    A line of JSON is a frame where another line may follow; one of more than 1 MiB is not waited for.
+    """
+    known, otherwise = framing(begin, kind)
+    if not known:
+        return False if ended else None
+    if otherwise is not None:
+        return True
+    said = begin.lstrip(_BEFORE)
+    if kind is not FrameKind.NDJSON:
+        return not said.startswith(b"{")
+    line, end, _ = said.partition(b"\n")
+    if not end:
+        return False if ended or len(said) > _LONGEST_LINE else None
+    try:
+        from_json(line)
+    except (ValueError, RecursionError):
+        return False
+    return True
