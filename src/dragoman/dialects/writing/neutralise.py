@@ -18,7 +18,7 @@ from functools import lru_cache
 from itertools import product
 from typing import TypeAlias
 
-from ...memo import CONSTANTS, memoize
+from ...memo import per_object
 from ..rows.table import ALL
 from ..spec import Dialect, Listing, TaggedArgs
 
@@ -102,7 +102,7 @@ def restore(text: str) -> str:
     return JOINERS.sub(r"\1", text)
 
 
-@memoize(CONSTANTS)
+@per_object
 def _finder_of(dialects: tuple[Dialect, ...]) -> re.Pattern[str]:
     """The very tuple that was asked for before is found without hashing a hundred rows."""
     return _finder(_markers(dialects))

@@ -95,7 +95,8 @@ def render(
     for call in calls:
         if not isinstance(call, ToolCall):
             raise UsageError(NO_CALL.format(kind=type(call).__name__))
-    shapes = None if tools is None else {t.name: shape(t.parameters) for t in tools}
+    called = {call.name for call in calls}
+    shapes = None if tools is None else {t.name: shape(t.parameters) for t in tools if t.name in called}
     written = [
         _Writer(dialect, call, start + i, _shape_of(call, shapes), "" if i else thought).call_text()
         for i, call in enumerate(calls)
