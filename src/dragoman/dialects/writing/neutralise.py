@@ -16,7 +16,7 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from itertools import product
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from ...memo import per_object
 from ..rows.table import ALL
@@ -70,6 +70,7 @@ TELLING = re.compile(r"[^\W\d_].*[^\w\s]|[^\w\s].*[^\W\d_]", re.DOTALL)
 """A marker worth breaking holds a letter and a sign: a bare bracket, quote or newline is everyday text."""
 NAME_IN_TAG = "{name}"
 """Tags that are a tool's name are everyday markup until the tools are known: provenance guards those."""
+SIGN = re.compile(r"\W")
 FIELD = re.compile(r"\{\w+\}")
 WORD_ENDS = r"(?!(?<=\w)\w)"
 """After a marker that ends in a letter no letter follows: `<tool ` is not found in `<toolbox>`."""
@@ -79,21 +80,22 @@ JOINERS = re.compile(f"{JOINER}({JOINER}?)")
 def neutralise(text: str, dialects: Iterable[Dialect] = ALL) -> str:
     """`text` with every marker of `dialects` and every control token broken by a joiner after its first character."""
     doubled = text.replace(JOINER, JOINER + JOINER)
-    find = _finder_of(tuple(dialects))
+    finders = _finders_of(tuple(dialects))
     if len(doubled) <= PIECE:
-        return find.sub(_joined, doubled)
-    return "".join(_pieces(find, doubled))
+        return finders.of(doubled).sub(_joined, doubled)
+    return "".join(_pieces(finders, doubled))
 
 
 def _joined(found: re.Match[str]) -> str:
     return found[0] + JOINER
 
 
-def _pieces(find: re.Pattern[str], text: str) -> Iterator[str]:
+def _pieces(finders: _Finders, text: str) -> Iterator[str]:
     """`text` piece by piece: one search over all of a long text would keep every other thread waiting."""
     for at in range(0, len(text), PIECE):
         ahead = text[at + PIECE : at + PIECE + REACH]
-        made = find.sub(lambda m: _joined(m) if m.start() < PIECE else m[0], text[at : at + PIECE] + ahead)
+        piece = text[at : at + PIECE] + ahead
+        made = finders.of(piece).sub(lambda m: _joined(m) if m.start() < PIECE else m[0], piece)
         yield made[: len(made) - len(ahead)]
 
 
@@ -103,9 +105,9 @@ def restore(text: str) -> str:
 
 
 @per_object
-def _finder_of(dialects: tuple[Dialect, ...]) -> re.Pattern[str]:
+def _finders_of(dialects: tuple[Dialect, ...]) -> _Finders:
     """The very tuple that was asked for before is found without hashing a hundred rows."""
-    return _finder(_markers(dialects))
+    return _finders(_markers(dialects))
 
 
 @lru_cache(maxsize=64)
@@ -130,15 +132,51 @@ def _spellings(dialect: Dialect) -> Iterable[str]:
         yield from FIELD.split(dialect.result)
 
 
+class _Finders(NamedTuple):
+    """What matches the first character of any marker, wherever one begins (also inside another).
+
+    every   the first characters of all
+    signed  of those that begin with a sign
+    ends    the last character, in a text read backwards, of those that begin with a letter
+    """
+
+    every: re.Pattern[str]
+    signed: re.Pattern[str]
+    ends: re.Pattern[str] | None
+
+    def of(self, text: str) -> re.Pattern[str]:
+        """What finds all that are in `text`.
+
+        Letters that begin a marker are a third of ordinary text, and each is tried; signs that end such a one are few.
+        """
+        return self.every if self.ends is not None and self.ends.search(text[::-1]) else self.signed
+
+
 @lru_cache(maxsize=64)
-def _finder(markers: tuple[str, ...]) -> re.Pattern[str]:
-    """Matches the first character of any marker, wherever one begins (also inside another).
+def _finders(markers: tuple[str, ...]) -> _Finders:
+    worded = [marker for marker in markers if marker[0].isalpha()]
+    signed = [marker for marker in markers if not marker[0].isalpha()]
+    ends = [marker[::-1] for marker in worded if not any(map(marker.startswith, _ended(marker, worded)))]
+    return _Finders(
+        every=_finder((*CONTROL, (markers, WORD_ENDS))),
+        signed=_finder((*CONTROL, (signed, WORD_ENDS))),
+        ends=_finder(((ends, ""),)) if ends else None,
+    )
+
+
+def _ended(marker: str, markers: Iterable[str]) -> Iterator[str]:
+    """The other markers that end in a sign: where `marker` goes on from one, that is found in its place."""
+    return (one for one in markers if one != marker and SIGN.match(one[-1]))
+
+
+def _finder(markers: Iterable[tuple[Iterable[str], str]]) -> re.Pattern[str]:
+    """Matches the first character of any marker: how each may begin, and the pattern of the rest.
 
     The first characters stand in one set, so that the search runs over ordinary text at full speed; what follows is a
     tree by character, so that at each place one branch is tried, however many markers there are.
     """
     tree: _Tree = {}
-    for opens, rest in (*CONTROL, (markers, WORD_ENDS)):
+    for opens, rest in markers:
         for opening in opens:
             _grow(tree, opening, rest)
     firsts = "".join(sorted({case for c in tree for case in _cases(c)}))
