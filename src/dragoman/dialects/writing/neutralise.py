@@ -13,9 +13,9 @@ Bare JSON is not markup and is left alone: what tells a copy of it from a call i
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from itertools import product
+from itertools import pairwise, product
 from typing import NamedTuple, TypeAlias
 
 from ...memo import per_object
@@ -82,20 +82,24 @@ def neutralise(text: str, dialects: Iterable[Dialect] = ALL) -> str:
     doubled = text.replace(JOINER, JOINER + JOINER)
     finders = _finders_of(tuple(dialects))
     if len(doubled) <= PIECE:
-        return finders.of(doubled).sub(_joined, doubled)
+        return _broken(finders, doubled)
     return "".join(_pieces(finders, doubled))
 
 
-def _joined(found: re.Match[str]) -> str:
-    return found[0] + JOINER
+def _broken(finders: _Finders, text: str) -> str:
+    """`text` with each marker that begins in the first piece of it broken."""
+    at = sorted([found.start() for find in finders.of(text) for found in find.finditer(text)])
+    if not at:
+        return text
+    edges = (0, *[start + 1 for start in at if start < PIECE], len(text))
+    return JOINER.join([text[begin:end] for begin, end in pairwise(edges)])
 
 
 def _pieces(finders: _Finders, text: str) -> Iterator[str]:
     """`text` piece by piece: one search over all of a long text would keep every other thread waiting."""
     for at in range(0, len(text), PIECE):
         ahead = text[at + PIECE : at + PIECE + REACH]
-        piece = text[at : at + PIECE] + ahead
-        made = finders.of(piece).sub(lambda m: _joined(m) if m.start() < PIECE else m[0], piece)
+        made = _broken(finders, text[at : at + PIECE] + ahead)
         yield made[: len(made) - len(ahead)]
 
 
@@ -135,21 +139,22 @@ def _spellings(dialect: Dialect) -> Iterable[str]:
 class _Finders(NamedTuple):
     """What matches the first character of any marker, wherever one begins (also inside another).
 
-    every   the first characters of all
     signed  of those that begin with a sign
-    ends    the last character, in a text read backwards, of those that begin with a letter
+    worded  of those that begin with a letter, and their last one in a text read backwards
     """
 
-    every: re.Pattern[str]
     signed: re.Pattern[str]
-    ends: re.Pattern[str] | None
+    worded: tuple[re.Pattern[str], re.Pattern[str]] | None
 
-    def of(self, text: str) -> re.Pattern[str]:
+    def of(self, text: str) -> Sequence[re.Pattern[str]]:
         """What finds all that are in `text`.
 
-        Letters that begin a marker are a third of ordinary text, and each is tried; signs that end such a one are few.
+        Letters with which a marker begins are a third of ordinary text, and each is tried; signs that end such a one
+        are few.
         """
-        return self.every if self.ends is not None and self.ends.search(text[::-1]) else self.signed
+        if self.worded is None or self.worded[1].search(text[::-1]) is None:
+            return (self.signed,)
+        return self.signed, self.worded[0]
 
 
 @lru_cache(maxsize=64)
@@ -158,9 +163,8 @@ def _finders(markers: tuple[str, ...]) -> _Finders:
     signed = [marker for marker in markers if not marker[0].isalpha()]
     ends = [marker[::-1] for marker in worded if not any(map(marker.startswith, _ended(marker, worded)))]
     return _Finders(
-        every=_finder((*CONTROL, (markers, WORD_ENDS))),
         signed=_finder((*CONTROL, (signed, WORD_ENDS))),
-        ends=_finder(((ends, ""),)) if ends else None,
+        worded=(_finder(((worded, WORD_ENDS),)), _finder(((ends, ""),))) if worded else None,
     )
 
 
