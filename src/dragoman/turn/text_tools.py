@@ -97,10 +97,12 @@ def _told(  # noqa: PLR0917
     """The conversation in `dialect`; results go by the `plain` one, which asks for no code."""
     before, calls = known or ((), 0)
     made: list[Message] = []
+    protocol = dialect.is_protocol
     for message in messages[start:]:
-        if message.calls or (dialect.is_protocol and message.role == "assistant"):
+        more = len(message.calls)
+        if more or (protocol and message.role == "assistant"):
             made.append(_with_calls(message, dialect, tools, calls))
-            calls += len(message.calls)
+            calls += more
         elif message.role in {"user", "tool"}:
             made.append(_as_user(message, plain, guarded))
         else:
