@@ -88,7 +88,7 @@ def neutralise(text: str, dialects: Iterable[Dialect] = ALL) -> str:
 
 def _broken(finders: _Finders, text: str) -> str:
     """`text` with each marker that begins in the first piece of it broken."""
-    at = sorted([found.start() for find in finders.of(text) for found in find.finditer(text)])
+    at = finders.starts(text)
     if not at:
         return text
     edges = (0, *[start + 1 for start in at if start < PIECE], len(text))
@@ -136,36 +136,52 @@ def _spellings(dialect: Dialect) -> Iterable[str]:
         yield from FIELD.split(dialect.result)
 
 
-class _Finders(NamedTuple):
-    """What matches the first character of any marker, wherever one begins (also inside another).
+class _Worded(NamedTuple):
+    """What finds the markers that begin with a letter, of which the `longest` has so many characters.
 
-    signed  of those that begin with a sign
-    worded  of those that begin with a letter, and their last one in a text read backwards
+    Such letters are a third of ordinary text, signs that end such a marker are few: one is looked for before these.
+    `first` matches its first character, `last` its last one, in a text read backwards.
     """
 
+    first: re.Pattern[str]
+    last: re.Pattern[str]
+    longest: int
+
+    def starts(self, text: str) -> list[int]:
+        """Where they begin in `text`."""
+        size, reach = len(text), self.longest
+        ends = [size - found.start() for found in self.last.finditer(text[::-1])]
+        if 2 * reach * len(ends) > size:
+            ends, reach = [size], size
+        return [
+            found.start() for end in ends
+            for found in self.first.finditer(text, max(0, end - reach), end + reach + 1) if found.start() < end
+        ]  # fmt: skip
+
+
+class _Finders(NamedTuple):
+    """What finds markers, wherever one begins (also inside another): `signed` those that begin with a sign."""
+
     signed: re.Pattern[str]
-    worded: tuple[re.Pattern[str], re.Pattern[str]] | None
+    worded: _Worded | None
 
-    def of(self, text: str) -> Sequence[re.Pattern[str]]:
-        """What finds all that are in `text`.
-
-        Letters with which a marker begins are a third of ordinary text, and each is tried; signs that end such a one
-        are few.
-        """
-        if self.worded is None or self.worded[1].search(text[::-1]) is None:
-            return (self.signed,)
-        return self.signed, self.worded[0]
+    def starts(self, text: str) -> list[int]:
+        """Where they begin in `text`."""
+        at = [found.start() for found in self.signed.finditer(text)]
+        begun = [] if self.worded is None else self.worded.starts(text)
+        return sorted({*at, *begun}) if begun else at
 
 
 @lru_cache(maxsize=64)
 def _finders(markers: tuple[str, ...]) -> _Finders:
-    worded = [marker for marker in markers if marker[0].isalpha()]
     signed = [marker for marker in markers if not marker[0].isalpha()]
-    ends = [marker[::-1] for marker in worded if not any(map(marker.startswith, _ended(marker, worded)))]
-    return _Finders(
-        signed=_finder((*CONTROL, (signed, WORD_ENDS))),
-        worded=(_finder(((worded, WORD_ENDS),)), _finder(((ends, ""),))) if worded else None,
-    )
+    worded = [marker for marker in markers if marker[0].isalpha()]
+    return _Finders(_finder((*CONTROL, (signed, WORD_ENDS))), _worded(worded) if worded else None)
+
+
+def _worded(markers: Sequence[str]) -> _Worded:
+    last = [marker[::-1] for marker in markers if not any(map(marker.startswith, _ended(marker, markers)))]
+    return _Worded(_finder(((markers, WORD_ENDS),)), _finder(((last, ""),)), max(map(len, markers)))
 
 
 def _ended(marker: str, markers: Iterable[str]) -> Iterator[str]:
