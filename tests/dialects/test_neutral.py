@@ -37,7 +37,9 @@ ORDINARY = [
 pieces = st.sampled_from([*CONTROL, JOINER, JOINER * 2, "<", "|", "\n", " "]) | st.text(max_size=5)
 texts = st.lists(pieces).map("".join)
 SPELT = _markers(tuple(ALL))
-halves = st.sampled_from(SPELT).flatmap(lambda one: st.sampled_from([one, one.upper(), one.lower(), one[1:], one[:-1], one[:3], one[-3:]]))
+halves = st.sampled_from(SPELT).flatmap(
+    lambda one: st.sampled_from([one, one.upper(), one.lower(), one[1:], one[:-1], one[:3], one[-3:]])
+)
 marked = st.lists(halves | st.sampled_from([" ", "a", "of", ":", "=", "<", "\n"]), max_size=8).map("".join)
 
 
