@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dragoman.dialects import DIALECTS, Dialect, parse
 from dragoman.dialects.rows.documents import TILDE_FENCE
+from dragoman.dialects.rows.table import ALL
 from dragoman.dialects.spec import Strength
-from dragoman.dialects.writing.neutralise import JOINER, neutralise, restore
+from dragoman.dialects.writing.neutralise import JOINER, PIECE, WORD_ENDS, _markers, neutralise, restore
 from dragoman.dialects.writing.prompt import with_nonce
 from dragoman.dialects.writing.render import render
 from dragoman.types import Tool, ToolCall
@@ -33,6 +36,11 @@ ORDINARY = [
 
 pieces = st.sampled_from([*CONTROL, JOINER, JOINER * 2, "<", "|", "\n", " "]) | st.text(max_size=5)
 texts = st.lists(pieces).map("".join)
+SPELT = _markers(tuple(ALL))
+halves = st.sampled_from(SPELT).flatmap(
+    lambda one: st.sampled_from([one, one.upper(), one.lower(), one[1:], one[:-1], one[:3], one[-3:]])
+)
+marked = st.lists(halves | st.sampled_from([" ", "a", "of", ":", "=", "<", "\n"]), max_size=8).map("".join)
 
 
 @settings(max_examples=400, deadline=None)
@@ -72,6 +80,28 @@ def test_every_control_token_is_broken(token: str) -> None:
 def test_markup_inside_markup_is_broken_too() -> None:
     assert "<tool_call>" not in neutralise("<tool_<tool_call>call>")
     assert "<|im_start|>" not in neutralise("<|im_<|im_start|>start|>")
+
+
+def broken(text: str) -> set[int]:
+    """The places of the characters of `text`, in which no joiner stands, behind which one is put."""
+    found = [match.start() for match in re.finditer(JOINER, neutralise(text))]
+    return {place - at - 1 for at, place in enumerate(found)}
+
+
+@settings(max_examples=200, deadline=None)
+@given(text=marked)
+def test_every_marker_of_the_rows_is_broken_wherever_it_begins(text: str) -> None:
+    begun = {
+        found.start() for marker in SPELT if marker.lower() in text.lower()
+        for found in re.finditer(f"(?=(?i:{re.escape(marker)}){WORD_ENDS})", text)
+    }  # fmt: skip
+    assert begun <= broken(text)
+
+
+@pytest.mark.parametrize("marker", ["Action:", "assistant to=functions.", "<tool_call>"])
+@pytest.mark.parametrize("before", [PIECE - len("Action:"), PIECE - 1, PIECE])
+def test_a_marker_is_broken_where_a_long_text_is_cut(marker: str, before: int) -> None:
+    assert before in broken("y" * before + marker + " z" * 300)
 
 
 @pytest.mark.parametrize("text", ORDINARY)

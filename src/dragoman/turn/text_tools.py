@@ -8,7 +8,6 @@ the user's words) is neutralised, so that a copy of it is no call; deterministic
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import NamedTuple
 
@@ -19,6 +18,7 @@ from ..dialects.writing.history import render_message, render_result
 from ..dialects.writing.neutralise import neutralise
 from ..dialects.writing.prompt import tool_prompt, with_nonce
 from ..memo import MESSAGES, SMALL, TOOLS, if_small, memoize
+from ..records import changer, dataclass, replace
 from ..types import Issue, IssueKind, Media, Message, Part, Reasoning, Request, Text, Tool, ToolChoice, ToolResult
 from .instructions import instructed
 
@@ -97,10 +97,12 @@ def _told(  # noqa: PLR0917
     """The conversation in `dialect`; results go by the `plain` one, which asks for no code."""
     before, calls = known or ((), 0)
     made: list[Message] = []
+    protocol = dialect.is_protocol
     for message in messages[start:]:
-        if message.calls or (dialect.is_protocol and message.role == "assistant"):
+        more = len(message.calls)
+        if more or (protocol and message.role == "assistant"):
             made.append(_with_calls(message, dialect, tools, calls))
-            calls += len(message.calls)
+            calls += more
         elif message.role in {"user", "tool"}:
             made.append(_as_user(message, plain, guarded))
         else:
@@ -135,7 +137,7 @@ def _harmless(message: Message, dialect: Dialect, guarded: tuple[Dialect, ...]) 
             case Text() if part.metadata.get(OURS):
                 yield part
             case Text(text):
-                yield replace(part, text=neutralise(text, guarded))
+                yield Text(neutralise(text, guarded), metadata=part.metadata)
             case ToolResult():
                 yield Text(render_result(_quiet(part, guarded), dialect))
                 yield from (p for p in part.content if isinstance(p, Media))
@@ -144,8 +146,10 @@ def _harmless(message: Message, dialect: Dialect, guarded: tuple[Dialect, ...]) 
 
 
 def _quiet(result: ToolResult, guarded: tuple[Dialect, ...]) -> ToolResult:
-    content = [replace(p, text=neutralise(p.text, guarded)) if isinstance(p, Text) else p for p in result.content]
-    return replace(result, content=tuple(content))
+    quiet = [
+        Text(neutralise(p.text, guarded), metadata=p.metadata) if isinstance(p, Text) else p for p in result.content
+    ]
+    return changer(ToolResult, "content")(result, tuple(quiet))
 
 
 def _merged(turns: Iterable[Message]) -> Iterator[Message]:

@@ -200,6 +200,11 @@ _PUT_NOTES: Any = tuple(getattr(_Noted, name).__set__ for name in ("_calls", "_r
 def _note(message: Message) -> None:
     """Whoever asks one of these asks the others too."""
     parts, (put_calls, put_results, put_bare) = message.parts, _PUT_NOTES
+    if len(parts) == 1 and type(only := parts[0]) is Text:  # as nearly all
+        put_calls(message, ())
+        put_results(message, ())
+        put_bare(message, not (message.cache or message.metadata or only.metadata))
+        return
     put_calls(message, tuple([part for part in parts if isinstance(part, ToolCall)]))
     put_results(message, tuple([part for part in parts if isinstance(part, ToolResult)]))
     put_bare(message, not (message.cache or message.metadata) and all(map(_is_bare, parts)))

@@ -13,12 +13,12 @@ Bare JSON is not markup and is left alone: what tells a copy of it from a call i
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from itertools import product
-from typing import TypeAlias
+from itertools import pairwise, product
+from typing import NamedTuple, TypeAlias
 
-from ...memo import CONSTANTS, memoize
+from ...memo import per_object
 from ..rows.table import ALL
 from ..spec import Dialect, Listing, TaggedArgs
 
@@ -70,6 +70,7 @@ TELLING = re.compile(r"[^\W\d_].*[^\w\s]|[^\w\s].*[^\W\d_]", re.DOTALL)
 """A marker worth breaking holds a letter and a sign: a bare bracket, quote or newline is everyday text."""
 NAME_IN_TAG = "{name}"
 """Tags that are a tool's name are everyday markup until the tools are known: provenance guards those."""
+SIGN = re.compile(r"\W")
 FIELD = re.compile(r"\{\w+\}")
 WORD_ENDS = r"(?!(?<=\w)\w)"
 """After a marker that ends in a letter no letter follows: `<tool ` is not found in `<toolbox>`."""
@@ -79,21 +80,26 @@ JOINERS = re.compile(f"{JOINER}({JOINER}?)")
 def neutralise(text: str, dialects: Iterable[Dialect] = ALL) -> str:
     """`text` with every marker of `dialects` and every control token broken by a joiner after its first character."""
     doubled = text.replace(JOINER, JOINER + JOINER)
-    find = _finder_of(tuple(dialects))
+    finders = _finders_of(tuple(dialects))
     if len(doubled) <= PIECE:
-        return find.sub(_joined, doubled)
-    return "".join(_pieces(find, doubled))
+        return _broken(finders, doubled)
+    return "".join(_pieces(finders, doubled))
 
 
-def _joined(found: re.Match[str]) -> str:
-    return found[0] + JOINER
+def _broken(finders: _Finders, text: str) -> str:
+    """`text` with each marker that begins in the first piece of it broken."""
+    at = finders.starts(text)
+    if not at:
+        return text
+    edges = (0, *[start + 1 for start in at if start < PIECE], len(text))
+    return JOINER.join([text[begin:end] for begin, end in pairwise(edges)])
 
 
-def _pieces(find: re.Pattern[str], text: str) -> Iterator[str]:
+def _pieces(finders: _Finders, text: str) -> Iterator[str]:
     """`text` piece by piece: one search over all of a long text would keep every other thread waiting."""
     for at in range(0, len(text), PIECE):
         ahead = text[at + PIECE : at + PIECE + REACH]
-        made = find.sub(lambda m: _joined(m) if m.start() < PIECE else m[0], text[at : at + PIECE] + ahead)
+        made = _broken(finders, text[at : at + PIECE] + ahead)
         yield made[: len(made) - len(ahead)]
 
 
@@ -102,10 +108,10 @@ def restore(text: str) -> str:
     return JOINERS.sub(r"\1", text)
 
 
-@memoize(CONSTANTS)
-def _finder_of(dialects: tuple[Dialect, ...]) -> re.Pattern[str]:
+@per_object
+def _finders_of(dialects: tuple[Dialect, ...]) -> _Finders:
     """The very tuple that was asked for before is found without hashing a hundred rows."""
-    return _finder(_markers(dialects))
+    return _finders(_markers(dialects))
 
 
 @lru_cache(maxsize=64)
@@ -130,15 +136,67 @@ def _spellings(dialect: Dialect) -> Iterable[str]:
         yield from FIELD.split(dialect.result)
 
 
+class _Worded(NamedTuple):
+    """What finds the markers that begin with a letter, of which the `longest` has so many characters.
+
+    Such letters are a third of ordinary text, signs that end such a marker are few: one is looked for before these.
+    `first` matches its first character, `last` its last one, in a text read backwards.
+    """
+
+    first: re.Pattern[str]
+    last: re.Pattern[str]
+    longest: int
+
+    def starts(self, text: str) -> list[int]:
+        """Where they begin in `text`."""
+        size, reach = len(text), self.longest
+        ends = [size - found.start() for found in self.last.finditer(text[::-1])]
+        if 2 * reach * len(ends) > size:
+            ends, reach = [size], size
+        return [
+            found.start() for end in ends
+            for found in self.first.finditer(text, max(0, end - reach), end + reach + 1) if found.start() < end
+        ]  # fmt: skip
+
+
+class _Finders(NamedTuple):
+    """What finds markers, wherever one begins (also inside another): `signed` those that begin with a sign."""
+
+    signed: re.Pattern[str]
+    worded: _Worded | None
+
+    def starts(self, text: str) -> list[int]:
+        """Where they begin in `text`."""
+        at = [found.start() for found in self.signed.finditer(text)]
+        begun = [] if self.worded is None else self.worded.starts(text)
+        return sorted({*at, *begun}) if begun else at
+
+
 @lru_cache(maxsize=64)
-def _finder(markers: tuple[str, ...]) -> re.Pattern[str]:
-    """Matches the first character of any marker, wherever one begins (also inside another).
+def _finders(markers: tuple[str, ...]) -> _Finders:
+    signed = [marker for marker in markers if not marker[0].isalpha()]
+    worded = [marker for marker in markers if marker[0].isalpha()]
+    return _Finders(_finder((*CONTROL, (signed, WORD_ENDS))), _worded(worded) if worded else None)
+
+
+def _worded(markers: Sequence[str]) -> _Worded:
+    last = [marker[::-1] for marker in markers if not any(map(marker.startswith, _ended(marker, markers)))]
+    return _Worded(_finder(((markers, WORD_ENDS),)), _finder(((last, ""),)), max(map(len, markers)))
+
+
+def _ended(marker: str, markers: Iterable[str]) -> Iterator[str]:
+    """The other markers that end in a sign: where `marker` goes on from one, that is found in its place."""
+    return (one for one in markers if one != marker and SIGN.match(one[-1]))
+
+
+def _finder(markers: Iterable[tuple[Iterable[str], str]]) -> re.Pattern[str]:
+    """Matches the first character of any marker: how each may begin, and the pattern of the rest.
 
     The first characters stand in one set, so that the search runs over ordinary text at full speed; what follows is a
     tree by character, so that at each place one branch is tried, however many markers there are.
     """
     tree: _Tree = {}
-    for opens, rest in (*CONTROL, (markers, WORD_ENDS)):
+    for opens, rest in markers:
         for opening in opens:
             _grow(tree, opening, rest)
     firsts = "".join(sorted({case for c in tree for case in _cases(c)}))

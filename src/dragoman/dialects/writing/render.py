@@ -15,8 +15,9 @@ from typing import Any, TypeAlias
 
 from ...errors import UsageError
 from ...jsontext import dumps
-from ...schema.validation import ANYTHING, Shape, read_text, shape
-from ...types import Json, Tool, ToolCall
+from ...memo import TOOLS, memoize
+from ...schema.validation import Shape, read_text, shape
+from ...types import Json, JsonObject, Tool, ToolCall
 from ..reading.arguments import literal
 from ..reading.nesting import NAME_OVER, TAG_CLOSER
 from ..rows.table import row_of
@@ -95,17 +96,23 @@ def render(
     for call in calls:
         if not isinstance(call, ToolCall):
             raise UsageError(NO_CALL.format(kind=type(call).__name__))
-    shapes = None if tools is None else {t.name: shape(t.parameters) for t in tools}
+    schemas = None if tools is None else _schemas(tools)
     written = [
-        _Writer(dialect, call, start + i, _shape_of(call, shapes), "" if i else thought).call_text()
+        _Writer(dialect, call, start + i, _shape_of(call, schemas), "" if i else thought).call_text()
         for i, call in enumerate(calls)
     ]
     text = _listed(written, dialect)
     return _first(dialect.section.open) + text + _first(dialect.section.close)
 
 
-def _shape_of(call: ToolCall, shapes: Mapping[str, Shape] | None) -> Shape | None:
-    return None if shapes is None else shapes.get(call.name, ANYTHING)
+@memoize(TOOLS)
+def _schemas(tools: Sequence[Tool]) -> Mapping[str, JsonObject]:
+    """The schemas of arguments, by the names of the tools."""
+    return {tool.name: tool.parameters for tool in tools}
+
+
+def _shape_of(call: ToolCall, schemas: Mapping[str, JsonObject] | None) -> Shape | None:
+    return None if schemas is None else shape(schemas.get(call.name))
 
 
 def _listed(written: Sequence[str], dialect: Dialect) -> str:
