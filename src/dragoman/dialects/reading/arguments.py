@@ -10,7 +10,8 @@ written while it arrives, every other when it is whole.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from ...late import late, late_call
@@ -39,8 +40,7 @@ def declared_key(draft: Draft, written: str, given: Collection[str]) -> str:
     if draft.tool is None or shape.has(written) or not shape.keys:
         return written
     written = MARKDOWN.sub(r"\1", written)
-    folded = _fold(written)
-    same = [k for k in shape.keys if _fold(k) == folded]
+    same = folded_keys(shape.keys).get(fold(written), ())
     return same[0] if len(same) == 1 and same[0] not in given else written
 
 
@@ -59,8 +59,18 @@ def take_key(draft: Draft, written: str, given: Collection[str]) -> str:
     return key
 
 
-def _fold(key: str) -> str:
+def fold(key: str) -> str:
+    """A key without what its spellings differ in."""
     return SEPARATORS.sub("", key).casefold()
+
+
+@lru_cache(maxsize=256)
+def folded_keys(keys: tuple[str, ...]) -> Mapping[str, Sequence[str]]:
+    """The keys of a tool by how they fold."""
+    found: dict[str, list[str]] = {}
+    for key in keys:
+        found.setdefault(fold(key), []).append(key)
+    return found
 
 
 def wrappers(draft: Draft) -> frozenset[str]:

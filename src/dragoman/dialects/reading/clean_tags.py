@@ -15,12 +15,13 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from ...lenient.source import SPACE
-from ...schema.validation import Shape, shape
+from ...schema.validation import ANYTHING, Shape
 from ..spec import TaggedArgs, Typing
-from .arguments import RawArguments
+from .arguments import MOST_OTHERS, RawArguments
 from .call import Attempt
 from .clean import at_once
 from .compiled import JOINTS, Row
+from .exact import Wanted, is_json, wanted
 from .keys import SCALAR, SCALARS, TEXT
 from .strays import Behind, CallMarks
 
@@ -28,6 +29,7 @@ SIGN = "<"
 """Every mark of these rows holds it, so a value without it holds none."""
 NAME = r"[\w.-]{1,128}"
 INDENTS = (" ", "\t")
+BRACKETS, CONTAINERS = ("[", "{"), frozenset({"array", "object"})
 PROBE = "a_b.c-1"
 """A name with all signs that one may have."""
 
@@ -120,8 +122,7 @@ def clean_tags(attempt: Attempt) -> bool:
     name = declared.exact(head["name"])
     if not name or (attempt.strays is not None and attempt.strays.cut()):
         return False
-    wanted = shape(declared[name].parameters)
-    given = _arguments(marks, wanted, src.buf, head.end())
+    given = _arguments(marks, wanted(declared[name]), src.buf, head.end())
     if given is None:
         return False
     found, end = given
@@ -133,7 +134,7 @@ def clean_tags(attempt: Attempt) -> bool:
     attempt.begin(draft, head["name"])
     out = RawArguments(draft, typing=marks.typing)
     for key, value, typing in found:
-        if wanted.property(key).kinds == TEXT:
+        if out.is_text(key, typing):
             out.put_text(key, value)
         else:
             out.put(key, value, typing)
@@ -157,24 +158,36 @@ def _is_clear(attempt: Attempt, marks: CallMarks, end: int) -> bool:
 
 
 def _arguments(
-    marks: Marks, wanted: Shape, text: str, at: int
+    marks: Marks, takes: Wanted, text: str, at: int
 ) -> tuple[list[tuple[str, str, Typing | None]], int] | None:
     """The keys, values and what the marks say of their types, and where they end; None where any needs more."""
     found: dict[str, tuple[str, str, Typing | None]] = {}
     while (one := marks.argument.match(text, at)) is not None:
         key, mark, value = one.group("key", "mark", "value")
         at = one.end()
-        if key in found or not wanted.has(key) or (marks.others is not None and marks.others.search(value)):
+        if key in found or not takes.declares(key) or len(found) > MOST_OTHERS:
+            return None
+        if marks.others is not None and (marks.others.search(value) or marks.others.search(key)):
             return None
         if marks.trim and (value.startswith("\r") or value[-1:] in INDENTS):
             return None
-        kind = wanted.property(key)
-        if kind.enum or not kind.kinds:
-            return None
-        if kind.kinds != TEXT and not (kind.kinds <= SCALARS and SCALAR.fullmatch(value.strip())):
+        if not _is_told(value, takes.shape.property(key)):
             return None
         if marks.trim and value.startswith(marks.trim):
             value = value.removeprefix(marks.trim).removesuffix(marks.trim)
         typing = Typing.TEXT if mark in marks.raw else Typing.LITERAL if mark in marks.json else None
         found[key] = key, value, typing
     return list(found.values()), at
+
+
+def _is_told(value: str, wanted: Shape) -> bool:
+    """Is this text, or plainly one of the kinds that are wanted: a number, a truth, a list or an object in JSON?"""
+    kinds = wanted.kinds
+    if wanted.enum or not kinds:
+        return wanted is ANYTHING
+    if kinds == TEXT:
+        return True
+    value = value.strip()
+    if kinds <= SCALARS:
+        return SCALAR.fullmatch(value) is not None
+    return kinds <= CONTAINERS and value[:1] in BRACKETS and is_json(value)
