@@ -15,6 +15,7 @@ from functools import lru_cache
 from typing import Any
 
 from ...late import late, late_call
+from ...lenient.bare_words import is_endless
 from ...lenient.notation import Broken, Cut, Repeated
 from ...lenient.reader import decoded, escaped, mend, quoted
 from ...schema.validation import Shape, coerce, read_text
@@ -99,13 +100,19 @@ def unwrapped(value: Any, shape: Shape) -> dict[str, Any] | None:
 def literal(text: str) -> Any:
     """JSON if it is JSON (or one of Python's words), else the text."""
     try:
-        return json.loads(text, parse_constant=_no_constant)
+        return json.loads(text, parse_constant=_no_constant, parse_float=_finite)
     except (ValueError, RecursionError):
         return {"True": True, "False": False, "None": None}.get(text.strip(), text)
 
 
 def _no_constant(word: str) -> Any:
     raise ValueError(word)
+
+
+def _finite(number: str) -> float:
+    if is_endless(number):
+        raise ValueError(number)
+    return float(number)
 
 
 MOST_OTHERS, MOST_MEMBERS = 256, 4096
