@@ -165,7 +165,8 @@ def _tell(attempt: Attempt, marks: Marks, call: Read) -> None:
     attempt.begin(draft, call.name)
     out = RawArguments(draft, typing=marks.typing)
     for key, value, typing in call.given:
-        if out.is_text(key, typing):
+        kinds = draft.shape.property(key).kinds
+        if kinds == TEXT or (not kinds and out.is_text(key, typing)):
             out.put_text(key, value)
         else:
             out.put(key, value, typing)
@@ -200,7 +201,8 @@ def _arguments(
             return None
         if marks.trim and (value.startswith("\r") or value[-1:] in INDENTS):
             return None
-        if not _is_told(value, takes.shape.property(key)):
+        wanted = takes.shape.property(key)
+        if (wanted.kinds != TEXT or wanted.enum) and not _is_told(value, wanted):
             return None
         if marks.trim and value.startswith(marks.trim):
             value = value.removeprefix(marks.trim).removesuffix(marks.trim)
@@ -210,12 +212,10 @@ def _arguments(
 
 
 def _is_told(value: str, wanted: Shape) -> bool:
-    """Is this text, or plainly one of the kinds that are wanted: a number, a truth, a list or an object in JSON?"""
+    """Is this plainly one of the kinds that are wanted: a number, a truth, a list or an object in JSON?"""
     kinds = wanted.kinds
     if wanted.enum or not kinds:
         return wanted is ANYTHING
-    if kinds == TEXT:
-        return True
     value = value.strip()
     if kinds <= SCALARS:
         return SCALAR.fullmatch(value) is not None
