@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
+from functools import lru_cache
 from typing import Any
 
 from .types import Issue
@@ -232,7 +233,12 @@ def mark(code: str | None, body: str) -> str:
 
 def nearest(name: str, known: Iterable[str], limit: int = 3) -> Sequence[str]:
     """Up to `limit` known names that look like `name`, best first."""
-    pool = sorted(set(known))
+    return list(_nearest(name, tuple(sorted(set(known))), limit))
+
+
+@lru_cache(maxsize=64)
+def _nearest(name: str, pool: tuple[str, ...], limit: int) -> Sequence[str]:
+    """A model that makes a tool up calls it again and again."""
     folded = {k.casefold(): k for k in pool}
     from difflib import get_close_matches  # noqa: PLC0415  it takes longer to load than the rest of this file
 

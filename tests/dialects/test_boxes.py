@@ -207,3 +207,13 @@ def test_a_call_that_proves_little_is_asked_about_behind_what_never_closes(opene
     parser = Parser(tools=tools)
     events = [event for sign in opened + call for event in parser.feed(sign)]
     assert len(fold([*events, *parser.close()]).doubtful) == 1
+
+
+@pytest.mark.parametrize("element", ["th", "pre", "code", "tool_response"])
+def test_an_element_is_closed_by_no_name_that_begins_as_its_own(element: str) -> None:
+    text = f"<{element}>\n<think>Hm.\n</{element}n"
+    for size in (1, 2, 3):
+        parser = Parser(tools=TOOLS)
+        told = [event for at in range(0, len(text), size) for event in parser.feed(text[at : at + size])]
+        pieces, whole = fold(told + parser.close(), text), parse(text, tools=TOOLS)
+        assert (pieces.text, pieces.reasoning) == (whole.text, whole.reasoning)

@@ -92,3 +92,15 @@ def test_a_mend_is_told_once_for_each_argument_however_often_it_was_made() -> No
         (kind, path) for path in ("$.arguments.a", "$.arguments.b") for kind in ("invalid_escape", "raw_control")
     ]
     assert call.arguments["a"] == call.arguments["b"] == odd
+
+
+@pytest.mark.parametrize("written", [
+    "<tool_call>\n<function=add>\n<parameter=a>\n1e999\n</parameter>\n</function>\n</tool_call>",
+    "<tool_call>add\n<arg_key>a</arg_key>\n<arg_value>[-1e999]</arg_value>\n</tool_call>",
+    "<add>\n<a>1e999</a>\n</add>",
+    "<add>\na: 1e999\n</add>",
+])  # fmt: skip
+def test_a_number_that_json_cannot_tell_from_infinity_stays_text(written: str) -> None:
+    parsed = parse(written, tools=[{"name": "add", "parameters": {"type": "object"}}])
+    [call] = [*parsed.calls, *parsed.doubtful]
+    assert call.arguments["a"] in ("1e999", "[-1e999]")

@@ -38,17 +38,17 @@ TYPES = frozenset(
 
 def literal(word: str) -> tuple[str, str] | None:
     """A number, boolean or null as JSON, and the kind of mend it took ("" for none); None when it is none of these."""
-    if word in WORDS or (NUMBER.fullmatch(word) and len(word) <= MAX_DIGITS and not _is_endless(word)):
+    if word in WORDS or (NUMBER.fullmatch(word) and len(word) <= MAX_DIGITS and not is_endless(word)):
         return word, ""
     if word in OTHERS:
         return OTHERS[word], "python_word"
     loose = LOOSE_NUMBER.fullmatch(word if not SUFFIXED.fullmatch(word) else word[:-1])
-    if loose and (loose[2] or loose[3]) and len(word) <= MAX_DIGITS and not _is_endless(word):
+    if loose and (loose[2] or loose[3]) and len(word) <= MAX_DIGITS and not is_endless(word):
         return _number(loose), "number"
     return None
 
 
-def _is_endless(number: str) -> bool:
+def is_endless(number: str) -> bool:
     """Is this larger than any number that JSON's readers tell from infinity?"""
     return ("e" in number or "E" in number) and abs(float(number)) == float("inf")
 

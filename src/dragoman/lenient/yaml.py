@@ -14,6 +14,7 @@ from typing import Any
 
 from ..late import late
 from ..schema.validation import ANYTHING, Shape, read_text
+from .bare_words import is_endless
 from .reader import Broken, Cut, Repeated, mend
 
 MAX_DEPTH = 64
@@ -347,4 +348,5 @@ def _typed(text: str) -> Any:
         return WORDS[text]
     if INTEGER.fullmatch(text) and len(text) < 4000:
         return int(text)
-    return float(text) if NUMBER.fullmatch(text) and len(text) < 400 else text
+    is_number = NUMBER.fullmatch(text) and len(text) < 400 and not is_endless(text)
+    return float(text) if is_number else text

@@ -27,6 +27,8 @@ ALIASES: Mapping[str, str] = {
 }  # fmt: skip
 """Type names that are not JSON Schema's, seen in tool definitions (the BFCL corpus has Python's)."""
 
+OTHERS = "additionalProperties"
+
 _MOST_BRANCHES = 64   # more combinations than this say too little to be worth the time
 _MOST_STEPS = 500     # subschemas looked at for one value: a schema may nest allOf in $ref in anyOf without end
 _MOST_SHAPES = 512    # regular expressions remembered
@@ -152,12 +154,20 @@ class Shape:
         """The shape of property `key`, declared or not."""
         found = self._members.get(key)
         if found is None:
-            schemas = [_all(list(_member_of(parts, key))) for parts in self._branches]
             declared = key in self.keys  # the keys a model makes up are without end: they are not remembered
+            if not (declared or self._named_so):
+                return self._other
+            schemas = [_all(list(_member_of(parts, key))) for parts in self._branches]
             found = self._sub(_any(schemas), keep=declared)
             if declared:
                 self._members[key] = found
         return found
+
+    @cached_property
+    def _other(self) -> Shape:
+        """The shape of every property that is not declared, where no pattern of names declares any."""
+        rest = [[s for part in parts if isinstance(s := part.get(OTHERS), Mapping)] for parts in self._branches]
+        return self._sub(_any(list(map(_all, rest))), keep=False)
 
     def has(self, key: str) -> bool:
         """Is `key` a declared property?"""
@@ -319,7 +329,7 @@ def _own_kinds(part: JsonObject) -> frozenset[str] | None:
     return next((frozenset({kind}) for keyword, kind in _IMPLIED if keyword in part), None)
 
 
-_IMPLIED = (("properties", "object"), ("additionalProperties", "object"), ("items", "array"), ("prefixItems", "array"))
+_IMPLIED = (("properties", "object"), (OTHERS, "object"), ("items", "array"), ("prefixItems", "array"))
 
 
 def _named(declared: Any) -> frozenset[str] | None:
@@ -378,7 +388,7 @@ def _member_of(parts: _Parts, key: str) -> Iterator[Any]:
     for part in parts:
         declared = [_properties(part)[key]] if key in _properties(part) else []
         declared += [schema for pattern, schema in _patterns(part).items() if _matches(pattern, key)]
-        rest = part.get("additionalProperties")
+        rest = part.get(OTHERS)
         yield from declared or ([rest] if isinstance(rest, Mapping) else [])
 
 
@@ -407,7 +417,7 @@ def _pattern(pattern: str) -> Any:
 
 
 def _is_open(part: JsonObject) -> bool:
-    return part.get("additionalProperties") is not False and part.get("unevaluatedProperties") is not False
+    return part.get(OTHERS) is not False and part.get("unevaluatedProperties") is not False
 
 
 def _prefix(part: JsonObject) -> list[Any]:

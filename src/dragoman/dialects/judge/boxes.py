@@ -95,6 +95,8 @@ HERE = late(r"<<[-~]?(?P<quote>['\"]?)(?P<word>[A-Za-z_]\w*)(?P=quote)")
 FIRST_LETTERS = "".join(sorted({c for name in NAMES for c in (name[0], name[0].upper())})) + "ſ\u212a"
 """What their names begin with, in any case: looked at before the names, for a choice in any case is dear to try."""
 VERBATIM = r"verbatim|Verbatim|BVerbatim|lstlisting|minted|alltt|filecontents"
+WORD_END = r"\b"
+"""What the closer of an element ends with: the name is over."""
 END = r"\\end"
 """What the closer of a LaTeX environment begins with."""
 HEAD_ROW = r"\A[^\n]*\n[ \t|:]*+(?:(?P<end>-)|(?P<off>[^-]))"
@@ -149,7 +151,8 @@ def lasts(standing: Standing) -> bool:
 
 def _closes(quote: Quote, closer: str, text: str) -> bool | None:
     found = _ending(quote, closer).search(text)
-    if found is None or (quote in SHORT and found.end() == len(text) and found.lastgroup == "end"):
+    open_ended = quote in SHORT or closer.endswith(WORD_END)  # the name of a tag may go on
+    if found is None or (open_ended and found.end() == len(text) and found.lastgroup == "end"):
         return None
     return found.lastgroup == "end"
 

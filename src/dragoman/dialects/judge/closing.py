@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import TypeAlias
 
 from ...late import late
-from .boxes import END, FORUM, IS_RESULT, LONG_QUOTES, MARKS, Quote
+from .boxes import END, FORUM, IS_RESULT, LONG_QUOTES, MARKS, WORD_END, Quote
 
 CLOSED = late(r"\\(?:verb|lstinline)\*?(.).*\1")
 TIGHT = frozenset({'"', "”", "»", "‘", "‚"})
@@ -52,7 +52,7 @@ def element(token: str) -> tuple[Quote, str] | None:
         if name is None:
             return None
         word = name.group().casefold()
-        return Quote.RESULT if IS_RESULT.fullmatch(word) else Quote.HTML, rf"</{word}\b"
+        return Quote.RESULT if IS_RESULT.fullmatch(word) else Quote.HTML, f"</{word}{WORD_END}"
     if token.startswith("\\begin{"):
         return Quote.LATEX, END + re.escape(token[len("\\begin") :])
     if token in LONG_QUOTES:

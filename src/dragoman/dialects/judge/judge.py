@@ -8,7 +8,7 @@ text for calls itself.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ...errors import nearest
@@ -55,9 +55,18 @@ SCHEMA_WORDS = frozenset(
 class Unknown(Exception):
     """No declared tool has this name."""
 
-    def __init__(self, message: str, correction: str) -> None:
-        self.correction = correction
-        super().__init__(message)
+    def __init__(self, name: str, tools: Iterable[str]) -> None:
+        self._name, self._tools = name, tools
+        super().__init__(f"there is no tool named {name[:80]!r}")
+
+    @property
+    def correction(self) -> str:
+        """What to tell the model; to look for names that are near costs more than to find that none is this one."""
+        known = sorted(self._tools)
+        near = nearest(self._name, known)
+        hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
+        told = f"There is no tool named {self._name[:80]!r}.{hint} Available tools: {', '.join(known)}."
+        return f"{told} Call one of them, or answer in text."
 
 
 class Judge:
@@ -154,7 +163,7 @@ class Judge:
         if found is None and not PLAIN_NAME.fullmatch(clean):
             raise Broken(f"{written[:40]!r} is not a tool's name")
         if found is None:
-            raise Unknown(*self._unknown(written))
+            raise Unknown(written, self.tools)
         self._settle(draft, found, self.tools[found])
 
     def _find(self, clean: str, written: str, *, loose: bool) -> str | None:
@@ -186,15 +195,6 @@ class Judge:
             draft.edits.append(Edit("namespace" if shortened else "name", "", draft.name[:80], name))
         draft.name, draft.tool = name, tool
         draft.shape = ANYTHING if tool is None else shape(tool.parameters)
-
-    def _unknown(self, name: str) -> tuple[str, str]:
-        known = sorted(self.tools or ())
-        near = nearest(name, known)
-        hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
-        listing = ", ".join(known)
-        message = f"there is no tool named {name[:80]!r}"
-        told = f"There is no tool named {name[:80]!r}.{hint} Available tools: {listing}."
-        return message, f"{told} Call one of them, or answer in text."
 
     def bare_name(self, strong: bool, name: str) -> bool:
         """May a call object without any arguments count?  Weak ones only for a declared tool that needs none."""

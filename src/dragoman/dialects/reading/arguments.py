@@ -10,10 +10,12 @@ written while it arrives, every other when it is whole.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from ...late import late, late_call
+from ...lenient.bare_words import is_endless
 from ...lenient.notation import Broken, Cut, Repeated
 from ...lenient.reader import decoded, escaped, mend, quoted
 from ...records import replace
@@ -40,8 +42,7 @@ def declared_key(draft: Draft, written: str, given: Collection[str]) -> str:
     if draft.tool is None or shape.has(written) or not shape.keys:
         return written
     written = MARKDOWN.sub(r"\1", written)
-    folded = _fold(written)
-    same = [k for k in shape.keys if _fold(k) == folded]
+    same = folded_keys(shape.keys).get(fold(written), ())
     return same[0] if len(same) == 1 and same[0] not in given else written
 
 
@@ -72,8 +73,18 @@ def take_keys(draft: Draft, arguments: dict[str, Any]) -> dict[str, Any]:
     return keyed
 
 
-def _fold(key: str) -> str:
+def fold(key: str) -> str:
+    """A key without what its spellings differ in."""
     return SEPARATORS.sub("", key).casefold()
+
+
+@lru_cache(maxsize=256)
+def folded_keys(keys: tuple[str, ...]) -> Mapping[str, Sequence[str]]:
+    """The keys of a tool by how they fold."""
+    found: dict[str, list[str]] = {}
+    for key in keys:
+        found.setdefault(fold(key), []).append(key)
+    return found
 
 
 def wrappers(draft: Draft) -> frozenset[str]:
@@ -102,13 +113,19 @@ def unwrapped(value: Any, shape: Shape) -> dict[str, Any] | None:
 def literal(text: str) -> Any:
     """JSON if it is JSON (or one of Python's words), else the text."""
     try:
-        return json.loads(text, parse_constant=_no_constant)
+        return json.loads(text, parse_constant=_no_constant, parse_float=_finite)
     except (ValueError, RecursionError):
         return {"True": True, "False": False, "None": None}.get(text.strip(), text)
 
 
 def _no_constant(word: str) -> Any:
     raise ValueError(word)
+
+
+def _finite(number: str) -> float:
+    if is_endless(number):
+        raise ValueError(number)
+    return float(number)
 
 
 MOST_OTHERS, MOST_MEMBERS = 256, 4096

@@ -35,8 +35,8 @@ def arguments_object(attempt: Attempt, draft: Draft, reader: Relaxed) -> Need[No
 
 def _as_written(src: Source, draft: Draft, reader: Relaxed) -> bool:
     """Take the object that stands here, if all of it has come and it needs nothing."""
-    found = object_at(src.buf, src.pos)
-    if found is None or not wanted(draft.tool).fit(found[0]) or not reader.would_end(found[2]):
+    found = object_at(src.buf, src.pos, wanted(draft.tool))
+    if found is None or not reader.would_end(found[2]):
         return False
     if not all(is_name(draft, key) for key in found[0]):
         return False

@@ -34,8 +34,8 @@ class Given(NamedTuple):
 def given(attempt: Attempt, name: str, at: int) -> Given | None:
     """The arguments at this place of the tool that is spelt so; None where any of it needs more than one step."""
     takes = taker(attempt, name)
-    held = object_at(attempt.src.buf, at) if takes is not None else None
-    if takes is None or held is None or not takes.fit(held[0]):
+    held = object_at(attempt.src.buf, at, takes) if takes is not None else None
+    if takes is None or held is None:
         return None
     if not held[0].keys() <= takes.sound:
         for key in held[0]:

@@ -15,6 +15,7 @@ from ...lenient.notation import PYTHON, Form
 from ...lenient.reader import quoted
 from ...lenient.source import Source
 from ..judge.candidate import Draft
+from .arguments import MOST_MEMBERS
 from .exact import Wanted, wanted
 from .keys import TEXT as STRING
 
@@ -64,7 +65,7 @@ def members_at(src: Source, at: int, takes: Wanted, form: Form) -> Members | Non
             return None
         key, at = found["key"], found.end()
         spelt = _value(found, takes, key)
-        if spelt is None or key in value:
+        if spelt is None or key in value or len(value) > MOST_MEMBERS:
             return None
         value[key] = spelt
         written.append(f"{quoted(key)}:{found['integer'] or found['word'] or quoted(spelt)}")
@@ -90,6 +91,8 @@ def _value(found: re.Match[str], takes: Wanted, key: str) -> Any:
     """The argument's value, if the tool wants just that; else None."""
     text, other, integer, word = found.group("text", "other", "integer", "word")
     kinds = takes.kinds.get(key, NONE)
+    if not kinds and word is None and takes.leaves_free(key):
+        return int(integer) if integer is not None else text if text is not None else other
     if integer is not None:
         return int(integer) if kinds and kinds <= NUMBERS else None
     if word is not None:

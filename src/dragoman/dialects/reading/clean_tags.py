@@ -3,8 +3,8 @@
 Knows rows' marks and tools' shapes; does not know dialects, nor where in a message it stands.
 
 Contract: what it takes, the reader of `tags.py` would read to the same draft; what it does not take, that reader reads.
-It takes only a text that has ended, with another call of the row right behind it, no sign that a mark begins with, or
-words, where `strays.py` says that no value can go on in what follows them.
+It takes only a call, or all calls of a section, in a text that has ended, with another call of the row right behind
+it, no sign that a mark begins with, or words, where `strays.py` says that no value can go on in what follows them.
 """
 
 from __future__ import annotations
@@ -15,12 +15,13 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from ...lenient.source import SPACE
-from ...schema.validation import Shape, shape
+from ...schema.validation import ANYTHING, Shape
 from ..spec import TaggedArgs, Typing
-from .arguments import RawArguments
+from .arguments import MOST_OTHERS, RawArguments
 from .call import Attempt
-from .clean import at_once
+from .clean import MOST, at_once
 from .compiled import JOINTS, Row
+from .exact import Wanted, is_json, wanted
 from .keys import SCALAR, SCALARS, TEXT
 from .strays import Behind, CallMarks
 
@@ -29,6 +30,7 @@ SIGN = "<"
 QUOTES = "\"'"
 NAME = r"[\w.-]{1,128}"
 INDENTS = (" ", "\t")
+BRACKETS, CONTAINERS = ("[", "{"), frozenset({"array", "object"})
 PROBE = "a_b.c-1"
 """A name with all signs that one may have."""
 
@@ -36,18 +38,29 @@ PROBE = "a_b.c-1"
 class Marks(NamedTuple):
     """What stands before the arguments, one argument, and what stands behind them; `trim` is dropped from values.
 
+    `again` is what stands between two calls of one section, None where a section holds one.
     Behind the `tail` something is seen that is no part of the call; words may be in its group.
     """
 
     head: re.Pattern[str]
     argument: re.Pattern[str]
     tail: re.Pattern[str]
+    again: re.Pattern[str] | None
     stray: CallMarks
     others: re.Pattern[str] | None
     trim: str
     typing: Typing
     raw: tuple[str, ...]
     json: tuple[str, ...]
+
+
+class Read(NamedTuple):
+    """A call that was read and not begun: its place, its name as it is spelt, its arguments, where these end."""
+
+    start: int
+    name: str
+    given: list[tuple[str, str, Typing | None]]
+    end: int
 
 
 @lru_cache(maxsize=1024)
@@ -64,7 +77,8 @@ def _marks(row: Row) -> Marks | None:
             row.section_close, row.key_open, row.value_open,
         )
     )  # fmt: skip
-    behind = "".join(space + mark for mark in (body, close, end) if mark)
+    over_call = "".join(space + mark for mark in (body, close) if mark)
+    behind = over_call + (space + end if end else "")
     # a quote behind a tag that has lost it may be that one
     over_key = f"(?![{QUOTES}])" if row.key_open[0][-1] in QUOTES else ""
     keys = "|".join(
@@ -81,6 +95,7 @@ def _marks(row: Row) -> Marks | None:
         head=re.compile(f"{section}{space}{call}{space}{named}"),
         argument=re.compile(f"{space}{opens}(?P<key>{NAME})(?P<mark>{keys}){valued}"),
         tail=re.compile(rf"{behind}(?=[^{SIGN}]*+\Z|{space}(?:{again})|{words})"),
+        again=re.compile(f"{over_call}{space}{call}{space}{named}") if section and end else None,
         stray=CallMarks(row.value_close, row.ends, row.opens_call),
         others=re.compile("|".join(map(re.escape, others))) if others else None,
         trim=args.trim,
@@ -116,38 +131,54 @@ def _is_begun(marks: Collection[str]) -> bool:
 
 
 def clean_tags(attempt: Attempt) -> bool:
-    """Read all that stands here, if it is one tagged call in a text that has ended, and needs nothing."""
-    src = attempt.src
-    marks = _marks(attempt.row)
+    """Read all that stands here, if it is tagged calls in a text that has ended, and needs nothing."""
+    src, marks = attempt.src, _marks(attempt.row)
     head = marks.head.match(src.buf, src.pos) if marks is not None else None
-    if marks is None or head is None:
+    if marks is None or (attempt.strays is not None and attempt.strays.cut()):
         return False
-    declared = attempt.judge.declared
-    name = declared.exact(head["name"])
-    if not name or (attempt.strays is not None and attempt.strays.cut()):
+    calls: list[Read] = []
+    tail = None
+    while head is not None and tail is None and len(calls) < MOST:
+        call = _read(attempt, marks, head)
+        if call is None:
+            return False
+        calls.append(call)
+        tail = marks.tail.match(src.buf, call.end)
+        head = marks.again.match(src.buf, call.end) if tail is None and marks.again is not None else None
+    if tail is None:
         return False
-    wanted = shape(declared[name].parameters)
-    given = _arguments(marks, wanted, src.buf, head.end())
-    if given is None:
-        return False
-    found, end = given
-    tail = marks.tail.match(src.buf, end)
-    if tail is None or (found and tail["words"] and not _is_clear(attempt, marks.stray, end)):
-        return False
-    src.pos = head.start("call")
+    for call in calls if len(calls) > 1 or tail["words"] else ():
+        if call.given and not _is_clear(attempt, marks.stray, call.end):
+            return False
+    for call in calls:
+        _tell(attempt, marks, call)
+    src.pos = tail.end()
+    return True
+
+
+def _read(attempt: Attempt, marks: Marks, head: re.Match[str]) -> Read | None:
+    """The call behind this head, if a tool is declared by just its name."""
+    declared, name = attempt.judge.declared, head["name"]
+    exact = declared.exact(name)
+    given = _arguments(marks, wanted(declared[exact]), attempt.src.buf, head.end()) if exact else None
+    return Read(head.start("call"), name, *given) if given is not None else None
+
+
+def _tell(attempt: Attempt, marks: Marks, call: Read) -> None:
+    """Begin and finish the draft of a call."""
+    attempt.src.pos = call.start
     draft = attempt.new()
-    attempt.begin(draft, head["name"])
+    attempt.begin(draft, call.name)
     out = RawArguments(draft, typing=marks.typing)
-    for key, value, typing in found:
-        if wanted.property(key).kinds == TEXT:
+    for key, value, typing in call.given:
+        kinds = draft.shape.property(key).kinds
+        if kinds == TEXT or (not kinds and out.is_text(key, typing)):
             out.put_text(key, value)
         else:
             out.put(key, value, typing)
     out.finish()
-    src.pos = end
+    attempt.src.pos = call.end
     attempt.finish(draft)
-    src.pos = tail.end()
-    return True
 
 
 def _is_clear(attempt: Attempt, marks: CallMarks, end: int) -> bool:
@@ -163,24 +194,35 @@ def _is_clear(attempt: Attempt, marks: CallMarks, end: int) -> bool:
 
 
 def _arguments(
-    marks: Marks, wanted: Shape, text: str, at: int
+    marks: Marks, takes: Wanted, text: str, at: int
 ) -> tuple[list[tuple[str, str, Typing | None]], int] | None:
     """The keys, values and what the marks say of their types, and where they end; None where any needs more."""
     found: dict[str, tuple[str, str, Typing | None]] = {}
     while (one := marks.argument.match(text, at)) is not None:
         key, mark, value = one.group("key", "mark", "value")
         at = one.end()
-        if key in found or not wanted.has(key) or (marks.others is not None and marks.others.search(value)):
+        if key in found or not takes.declares(key) or len(found) > MOST_OTHERS:
+            return None
+        if marks.others is not None and (marks.others.search(value) or marks.others.search(key)):
             return None
         if marks.trim and (value.startswith("\r") or value[-1:] in INDENTS):
             return None
-        kind = wanted.property(key)
-        if kind.enum or not kind.kinds:
-            return None
-        if kind.kinds != TEXT and not (kind.kinds <= SCALARS and SCALAR.fullmatch(value.strip())):
+        wanted = takes.shape.property(key)
+        if (wanted.kinds != TEXT or wanted.enum) and not _is_told(value, wanted):
             return None
         if marks.trim and value.startswith(marks.trim):
             value = value.removeprefix(marks.trim).removesuffix(marks.trim)
         typing = Typing.TEXT if mark in marks.raw else Typing.LITERAL if mark in marks.json else None
         found[key] = key, value, typing
     return list(found.values()), at
+
+
+def _is_told(value: str, wanted: Shape) -> bool:
+    """Is this plainly one of the kinds that are wanted: a number, a truth, a list or an object in JSON?"""
+    kinds = wanted.kinds
+    if wanted.enum or not kinds:
+        return wanted is ANYTHING
+    value = value.strip()
+    if kinds <= SCALARS:
+        return SCALAR.fullmatch(value) is not None
+    return kinds <= CONTAINERS and value[:1] in BRACKETS and is_json(value)

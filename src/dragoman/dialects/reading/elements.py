@@ -13,14 +13,16 @@ from typing import Any
 
 from ...late import late
 from ...lenient.notation import Broken, Cut
-from ...lenient.source import Need
-from ...records import dataclass, field
+from ...lenient.source import SPACE, Need
 from ...schema.validation import ANYTHING, Shape
 from ...types import Edit
 from ..judge.candidate import Draft
-from ..spec import ElementArgs, Typing
+from ..spec import ElementArgs
 from .arguments import RawArguments, Trim, Unescape, declared_key, html_text, unescaped
 from .call import Attempt, Mismatch
+from .clean import at_once
+from .clean_elements import Plain, plain_elements
+from .element_tree import ATTRIBUTES, CLOSE, OPEN, Node, tree
 from .keys import TEXT
 from .nesting import OPENER, until_over
 from .raw_values import RawValue, Role, Seen
@@ -28,17 +30,11 @@ from .strays import CallMarks
 
 MAX_TAG = 400
 """No tag with its attributes is longer."""
-MAX_DEPTH = 128
-"""Deeper elements are refused: readers of the value would recurse."""
-ATTRIBUTES = r"(?P<attributes>(?:\s+[\w:.-]+\s*=\s*(?:\"[^\"<]*\"|'[^'<]*'|[^\s\"'<>]+))*)"
 HEAD = late(ATTRIBUTES + r"\s*(?P<end>/?>)")
 ATTRIBUTE = late(r"([\w:.-]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|(\S+))")
-OPEN = late(r"\s*(?P<key>[\w][\w:.-]*)" + ATTRIBUTES + r"\s*(?P<end>/?>)")
 ENDED = late(r"(?:[^<>\"']|\"[^\"<]*\"|'[^'<]*')*[<>]")
 """A tag is over, or is none, at the first angle bracket outside quotes."""
 LEGAL = late(r"[\w\s/]")
-CLOSE = late(r"/\s*(?P<key>[\w][\w:.-]*)\s*>")
-CDATA = late(r"!\[CDATA\[(.*?)\]\]>", re.S)
 NO_TAG = late(r"[^<]*+<[^<>\"']*+(?:<|\Z)")
 NO_NAME = r"(?=/?+\s*+[^\w\s])"
 NO_TAGS = late(rf"(?:[^<]*+<(?:(?=[^<>\"']*+<)|{NO_NAME}))++")
@@ -53,15 +49,6 @@ NAME = late(WORD)
 ITEMS = frozenset({"item"})
 LEFT = late(r"[<>]|\A\W*\Z")
 """What a damaged tag leaves between elements."""
-
-
-@dataclass(slots=True)
-class Node:
-    """One element: its text (with that of its children left out) and its children in order."""
-
-    key: str
-    text: list[str] = field(default_factory=list)
-    children: list[Node] = field(default_factory=list)
 
 
 def element_args(attempt: Attempt) -> Need[None]:
@@ -130,6 +117,8 @@ class _Elements:
 
     def read(self) -> Need[None]:
         """Every argument up to the call's end."""
+        if self._read_plain():
+            return
         src = self.a.src
         while True:
             yield from src.space()
@@ -151,6 +140,41 @@ class _Elements:
                 yield from self._element(found)
             elif not (yield from self._stray()):
                 raise Broken("text stands between the arguments")
+
+    def _read_plain(self) -> bool:
+        """Read them all if none holds a tag and all are declared, in a text that has ended."""
+        src, shape = self.a.src, self.draft.shape
+        if not src.eof or self.lead != "<":
+            return False
+        barred = {self.a.called, *(mark[2:-1] for mark in self.closers)}
+        found = plain_elements(src.buf, src.pos, self.closers, {*shape.keys} - barred)
+        if not found or src.base + found[-1].end > src.limit or self._goes_on_behind(found[-1]):
+            return False
+        for key, text, end in found:
+            src.pos = end
+            if shape.property(key).kinds != TEXT:
+                self._put(key, text, guessed=False)
+            elif self.out.is_text(key):
+                self.out.put_text(key, self._plain(text))
+            else:
+                self.out.put(key, self._plain(text))
+        src.pos = SPACE.match(src.buf, src.pos).end()  # type: ignore[union-attr]
+        return True
+
+    def _goes_on_behind(self, last: Plain) -> bool:
+        """Does the last value go on behind its closer?"""
+        src, begin, size = self.a.src, self.a.src.pos, len(f"</{last.key}>")
+        src.pos = last.end - size
+        goes_on = at_once(self.goes_on(last.key, size, text=self.draft.shape.property(last.key).kinds == TEXT))
+        src.pos = begin
+        return goes_on is not False
+
+    def goes_on(self, key: str, size: int, *, text: bool) -> Need[bool]:
+        """Does the value of this argument, perhaps any `text`, go on behind the closer that stands here?"""
+        called, closers, opens = self.a.called, self.closers, self.a.row.opens_call
+        if called:
+            closers, opens = (f"{self.lead}/{called}>", *closers), (f"{self.lead}{called}", *opens)
+        return (yield from self.a.goes_on(size, CallMarks((f"{self.lead}/{key}>",), closers, opens), text=text))
 
     def _another_call(self, tag: re.Match[str] | None) -> Need[bool]:
         """Does another call begin here, so that this one's closer is missing?"""
@@ -446,13 +470,7 @@ class _ElementMarks:
 
     def goes_on(self, seen: Seen) -> Need[bool]:
         """Does the value go on behind the closer that stands here?"""
-        reader = self.reader
-        called, row = reader.a.called, reader.a.row
-        closers, opens = reader.closers, row.opens_call
-        if called:
-            closers, opens = (f"{reader.lead}/{called}>", *closers), (f"{reader.lead}{called}", *opens)
-        marks = CallMarks((f"{reader.lead}/{self.key}>",), closers, opens)
-        return (yield from reader.a.goes_on(seen.size, marks, text=self.text))
+        return (yield from self.reader.goes_on(self.key, seen.size, text=self.text))
 
     def _call_ends_behind(self, size: int) -> Need[bool]:
         src = self.reader.a.src
@@ -473,39 +491,4 @@ def _mixed(node: Node) -> bool:
     return bool("".join(node.text).strip())
 
 
-def tree(raw: str, prefix: str) -> Node | None:
-    """The elements of a value; None when they do not nest properly, so that the value is text."""
-    lead = f"{prefix}<"
-    root = Node("")
-    stack = [root]
-    pos = 0
-    while True:
-        at = raw.find(lead, pos)
-        stack[-1].text.append(raw[pos : at if at >= 0 else len(raw)])
-        if at < 0:
-            return root if len(stack) == 1 else None
-        inside = at + len(lead)
-        cdata = CDATA.match(raw, inside)
-        close = CLOSE.match(raw, inside)
-        opened = OPEN.match(raw, inside)
-        if cdata is not None:
-            stack[-1].text.append(cdata[1])
-            pos = cdata.end()
-        elif close is not None:
-            if stack.pop().key != close["key"] or not stack:
-                return None
-            pos = close.end()
-        elif opened is not None:
-            node = Node(opened["key"])
-            stack[-1].children.append(node)
-            if opened["end"] == ">":
-                stack.append(node)
-            pos = opened.end()
-        else:
-            stack[-1].text.append(lead)
-            pos = inside
-        if len(stack) > MAX_DEPTH:
-            return None
-
-
-__all__ = ["Typing", "element_args", "tree"]
+__all__ = ["element_args"]

@@ -18,7 +18,8 @@ from ...schema.validation import ANYTHING, Shape, shape
 from ...types import Tool
 from ..judge.declared import Declared
 from ..judge.judge import WRAPPERS
-from .keys import ECHO, NO_KEY
+from .arguments import MOST_MEMBERS, fold
+from .keys import ECHO, NO_KEY, NO_WORD
 
 PIECES = late(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[^ \t\r\n"]+')
 """What stands in JSON between white space."""
@@ -49,14 +50,16 @@ _spaced = _encoder(", ", ": ")
 _compact_ascii = json.JSONEncoder(allow_nan=False, separators=(",", ":")).encode
 
 
-def object_at(text: str, start: int) -> tuple[dict[str, Any], str, int] | None:
-    """The strict JSON object that begins here: its value, its text without white space, where it ends.
+def object_at(text: str, start: int, takes: Wanted) -> tuple[dict[str, Any], str, int] | None:
+    """The strict JSON object that begins here and is what is wanted: its value, as text without white space, its end.
 
     None where writing the value again does not give the text: a key given twice, a number or a character spelt in
     another way, half a character.
     """
     try:
         value, end = _scan(text, start)
+        if not takes.fit(value):
+            return None
         written = compact(value)
     except (StopIteration, ValueError, RecursionError):
         return None
@@ -72,6 +75,14 @@ def object_at(text: str, start: int) -> tuple[dict[str, Any], str, int] | None:
     elif not written.isascii() and SURROGATE.search(written):
         return None
     return value, written, end
+
+
+def is_json(text: str) -> bool:
+    """Is all of this text JSON, numbers that are none of it left aside?"""
+    try:
+        return _scan(text, 0)[1] == len(text)
+    except (StopIteration, ValueError, RecursionError):
+        return False
 
 
 def _ascii_keys(value: Any) -> bool:
@@ -120,14 +131,14 @@ def _fits(value: Any, wanted: Shape, depth: int = 0) -> bool:
 class Wanted:
     """What one tool's arguments must be to be taken as they are."""
 
-    __slots__ = ("_free", "_keys", "_plain", "_taken", "kinds", "shape", "sound", "tool")
+    __slots__ = ("_folded", "_keys", "_plain", "_taken", "kinds", "shape", "sound", "tool")
     shape: Shape
 
     def __init__(self, tool: Tool | None) -> None:
         self.tool: Tool | None = tool
         self.shape = wanted = ANYTHING if tool is None else shape(tool.parameters)
         self._keys = frozenset(wanted.keys)
-        self._free = not self._keys and wanted.open
+        self._folded = frozenset(map(fold, wanted.keys))
         self._taken = frozenset() if tool is None else WRAPPERS | ECHO | {tool.name}
         self._plain: dict[tuple[str, type], bool] = {}
         self.sound: frozenset[str] = frozenset(key for key in wanted.keys if NO_KEY.search(key) is None)
@@ -137,6 +148,8 @@ class Wanted:
     def fit(self, arguments: dict[str, Any]) -> bool:
         """Would neither a key nor a value be changed?"""
         plain = self._plain
+        if len(arguments) > MOST_MEMBERS and self._keys:
+            return False
         for key, value in arguments.items():
             known = plain.get((key, type(value)))
             if not (self._learn(key, type(value)) if known is None else known) and not self._fits(key, value):
@@ -144,8 +157,16 @@ class Wanted:
         return True
 
     def declares(self, key: str) -> bool:
-        """May this key be given as it is spelt?"""
-        return key in self._keys or (self._free and key not in self._taken)
+        """May this key be given as it is spelt?  One that is not declared, where it is not another spelling of one."""
+        if key in self._keys or key in self._taken:
+            return key in self._keys
+        if not self._keys:
+            return self.shape.open
+        return "\\" not in key and fold(key) not in self._folded and NO_WORD.search(key) is None
+
+    def leaves_free(self, key: str) -> bool:
+        """Is this a key that is not declared and may be given, with any value?"""
+        return key not in self._keys and self.declares(key) and self.shape.property(key) is ANYTHING
 
     def _learn(self, key: str, kind: type) -> bool:
         """Does every value of this kind fit this key?  Remembered for declared keys."""
