@@ -220,3 +220,27 @@ def test_an_issue_that_is_no_failure_raises_nothing() -> None:
 def test_what_is_no_response_is_the_callers_mistake(given: Any) -> None:
     with pytest.raises(UsageError, match="mapping"):
         extract(given)
+
+
+REASONED = (
+    ({"choices": [{"message": {"content": None, "reasoning_content": "Hm. {}"}, "finish_reason": "stop"}]}, 1),
+    ({"message": {"content": "", "thinking": "Hm. {}"}, "done_reason": "stop"}, 1),
+    ({"content": [{"type": "thinking", "thinking": "Hm. {}"}], "stop_reason": "end_turn"}, 1),
+    ({"text": "", "reasoning": "Hm. {}"}, 1),
+    ({"text": "", "reasoning": "Hm. {} No, wait."}, 0),
+    ({"text": "Done.", "reasoning": "Hm. {}"}, 0),
+    ({"text": "", "reasoning": "Hm. {}", "finish_reason": "length"}, 0),
+)
+
+
+def _filled(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _filled(inner) for key, inner in value.items()}
+    return [_filled(inner) for inner in value] if isinstance(value, list) else value and value.replace("{}", HERMES)
+
+
+@pytest.mark.parametrize(("response", "many"), REASONED)
+def test_a_call_that_reasoning_ends_in_counts_where_nothing_stands_behind_it(response: Any, many: int) -> None:
+    found = extract(_filled(response), tools=TOOLS)
+    assert calls_of(found) == [("t", {"x": 1})] * many
+    assert [issue.kind for issue in found.issues if issue.kind is IssueKind.WIRE_FAULT] == [IssueKind.WIRE_FAULT] * many

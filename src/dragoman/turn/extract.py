@@ -26,6 +26,7 @@ from ..errors import ExtractError, UsageError
 from ..schema.definitions import tools as as_tools
 from ..types import Issue, IssueKind, Report, Response, Tier, Tool, ToolCall
 from .native_calls import judged
+from .reasoned_calls import OPENER, read_here
 
 Tools = Iterable[Tool | Mapping[str, Any]]
 Dialects = str | Dialect | Sequence[str | Dialect]
@@ -37,6 +38,7 @@ WRAPPERS = ("function", "functionCall", "function_call", "toolUse")
 NAMES = ("name", "tool_name")
 ARGUMENTS = ("arguments", "input", "args", "parameters")
 IDS = ("id", "call_id", "toolUseId", "tool_call_id")
+REASONING = ("reasoning_content", "reasoning", "thinking")
 CALL_BLOCKS = frozenset({"tool_use", "tool_call", "function_call"})
 TEXT_BLOCKS = frozenset({"text", "output_text"})
 FATAL = frozenset({
@@ -109,6 +111,9 @@ def _fails(issues: Iterable[Issue]) -> bool:
 def _read_text(found: _Found, known: Sequence[Tool] | None, dialects: Dialects, *, strict: bool) -> Parsed:
     """The text's reading by the first tier that finds a call, well written or not: with markup, then without."""
     parsed = Parsed(calls=(), text=found.text, reasoning="", issues=(), parts=())
+    if not found.text and found.reasoning:  # a server gave the call as reasoning (`reasoned_calls.py`)
+        parsed = parse(found.reasoning, tools=known, dialects=dialects, prefix=OPENER, finish_reason=found.finish)
+        return replace(parsed, issues=(*parsed.issues, *map(read_here, parsed.calls)))
     tiers = _tiers(found.text, known) if dialects == "auto" else (dialects,)
     for rows in tiers if found.text else ():
         parsed = parse(found.text, tools=known, dialects=rows, finish_reason=found.finish, strict=strict)
@@ -131,9 +136,10 @@ def _tiers(text: str, known: Sequence[Tool] | None) -> Iterator[Dialects]:
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """Text, native calls as they came, and why the model stopped ("length" when it was cut)."""
+    """Text, reasoning, native calls as they came, and why the model stopped ("length" when it was cut)."""
 
     text: str = ""
+    reasoning: str = ""
     calls: tuple[Any, ...] = ()
     finish: str | None = None
     issues: tuple[Issue, ...] = ()
@@ -141,7 +147,7 @@ class _Found:
 
 def _found(response: Mapping[str, Any] | Response) -> _Found:
     if isinstance(response, Response):
-        return _Found(response.text, response.calls, response.stop, response.issues)
+        return _Found(response.text, response.reasoning, response.calls, response.stop, response.issues)
     if not isinstance(response, Mapping):
         given = type(response).__name__
         raise UsageError(f"a {given} is no response; pass a mapping such as {{'text': …}} or a Response")
@@ -165,7 +171,12 @@ def _message(message: Any) -> _Found:
     content = message.get("text") if message.get("text") is not None else message.get("content")
     blocks = [b for b in content if isinstance(b, Mapping)] if isinstance(content, list | tuple) else []
     text = content if isinstance(content, str) else "".join(_block_text(b) for b in blocks)
-    return _Found(text, _message_calls(message, blocks))
+    return _Found(text, _reasoning(message, blocks), _message_calls(message, blocks))
+
+
+def _reasoning(message: Mapping[str, Any], blocks: Sequence[Mapping[str, Any]]) -> str:
+    told = [message.get(key) for key in REASONING] + [block.get("thinking") for block in blocks]
+    return next((text for text in told if isinstance(text, str) and text), "")
 
 
 def _message_calls(message: Mapping[str, Any], blocks: Sequence[Mapping[str, Any]]) -> tuple[Any, ...]:

@@ -55,12 +55,13 @@ class ReasonedCalls:
         parser, why = self._make(OPENER), None if end.stop is None else str(end.stop)
         found = assemble([*parser.feed("".join(self._texts)), *parser.close(why)])
         issues = [replace(issue, span=None) for issue in found.issues if issue.kind is not IssueKind.NOISE]
-        issues += [_read_here(call) for call in found.calls]
+        issues += map(read_here, found.calls)
         made = [event for index, call in enumerate(found.calls) for event in call_events(_placeless(call), index)]
         return [*map(IssueReported, issues), *made]
 
 
-def _read_here(call: ToolCall) -> Issue:
+def read_here(call: ToolCall) -> Issue:
+    """What is told of a call that was found there."""
     return Issue(kind=IssueKind.WIRE_FAULT, message=READ_HERE.format(name=call.name), name=call.name)
 
 
