@@ -162,7 +162,10 @@ def test_a_command_beside_the_library_alone_says_what_to_install(library: Path, 
     assert ran.stderr == f"Error: dragoman {command} needs dragoman.cli, which is not installed here; {INSTALL}\n"
 
 
-@pytest.mark.parametrize(("name", "needed"), [("Client", "aiohttp"), ("transport", "dragoman.gateway")])
+@pytest.mark.parametrize(
+    ("name", "needed"),
+    [("Client", "aiohttp"), ("transport", "dragoman.gateway"), ("learn", "dragoman.io.learning")],
+)
 def test_a_name_that_needs_more_says_what_to_install(library: Path, name: str, needed: str) -> None:
     ran = alone(library, f"import dragoman; dragoman.{name}")
     assert ran.stderr.splitlines()[-1].endswith(

@@ -81,7 +81,10 @@ def names_shown(here: Iterable[str], face: Mapping[str, str]) -> list[str]:
 
 
 PACKAGE = __name__.partition(".")[0]
-PROGRAM = frozenset(f"{PACKAGE}.{room}" for room in ("batch", "cli", "doctor", "gateway", "mcp", "server_tools", "sim"))
+PROGRAM = frozenset(
+    f"{PACKAGE}.{room}"
+    for room in ("batch", "cli", "dialects.learning", "doctor", "gateway", "io.learning", "mcp", "server_tools", "sim")
+)
 """The rooms that the distribution `dragoman` puts beside the library of `dragoman-core`."""
 INSTALL = "is not installed here; install the whole program: pip install dragoman"
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..dialects.learning import Learned, LearnError, plain
-from . import box
+from ...dialects.learning import Learned, LearnError, plain
+from ..box import LIMITS, Limits, Stopped, run
 
 TARGET = f"{plain.__name__}:{plain.answer.__name__}"
 
@@ -20,7 +20,7 @@ def learn(
     tokenizer_config: Mapping[str, Any] | None = None,
     response_template: Mapping[str, Any] | None = None,
     name: str = "learned",
-    limits: box.Limits = box.LIMITS,
+    limits: Limits = LIMITS,
 ) -> Learned:
     """The dialect of a chat template, of a tokenizer's configuration, or of a `response_template`.
 
@@ -37,8 +37,8 @@ def learn(
         "template": template, "tokenizer_config": tokenizer_config, "response_template": response_template, "name": name
     }  # fmt: skip
     try:
-        given = box.run(TARGET, order, limits)
-    except box.Stopped as why:
+        given = run(TARGET, order, limits)
+    except Stopped as why:
         raise LearnError(f"the template was stopped: {why}") from why
     except TypeError as why:
         raise LearnError(f"what was given is not JSON ({why})") from why
