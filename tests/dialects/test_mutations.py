@@ -153,6 +153,17 @@ UNCLEAR = (
     '<tool_call>\nname: search\narguments:\n  query: w\n  tags: ["a b", "c,d]\n</tool_call>',
     '<tool_call>\nname: search\narguments:\n  query: w\n  l|mit: 5\n</tool_call>',
     '<tool_call name="write_file" args=\'{"path": "a.py", "f}rce": true}\' />',
+    _hermes("bash", '{"command": "a.txt" or "b.txt"}'),
+    _hermes("bash", '{"command": "rm -rf a" "b"}'),
+    _hermes("bash", '{"command": "ls", "env": {"A": "x" | "y"}}'),
+    _hermes("bash", r'{"command": "C:\temp\Users"}'),
+    "<tool_call>{'name': 'bash', 'arguments': {'command': 'set -e; '\n 'ls'}}</tool_call>",
+    '<function_calls>bash(command="echo ") && rm x")</function_calls>',
+    '<|tool_call_start|>[write_file(path="a", content="print("hello, world"), mode=3)]<|tool_call_end|>',
+    '<|tool_call_start|>[bash(command="echo "hi")',
+    '```tool_call\n{"name": "write_file", "arguments": {"path": "a", "content": "x "``` y"}}\n```',
+    '<tool_call>{"name": "bash", "arguments": {"command": "ls"}}\n<code>\npwd\n</code>\n</tool_call>',
+    "<function_calls><invoke name=\"edit\"><file>a</file><edits/><item><old>x</old><new>y</new></item></edits></invoke></function_calls>",
 )
 
 
@@ -164,6 +175,12 @@ def test_what_a_value_or_a_name_holds_by_mistake_runs_nothing(text: str) -> None
 
 
 CLEAR = (
+    (_hermes("bash", '{"command": "if [ "$a" = "$b" ]; then x; fi"}'), {"command": 'if [ "$a" = "$b" ]; then x; fi'}),
+    (_hermes("bash", '{"command": "5" and 6" pipes"}'), {"command": '5" and 6" pipes'}),
+    (_hermes("bash", '{"command": "print("""doc""")"}'), {"command": 'print("""doc""")'}),
+    (_hermes("bash", r'{"command": "C:\Users\temp"}'), {"command": r"C:\Users\temp"}),
+    ('<function_calls>bash(command="ls")\n\nIt said "no".', {"command": "ls"}),
+    ('<tool_call>{"name": "bash", "arguments": {"command": ""}}<code>pwd</code></tool_call>', {"command": "pwd"}),
     (_hermes("bash", '{"command": "echo "a", "b" x"}'), {"command": 'echo "a", "b" x'}),
     (_hermes("bash", '{"command": "ls", "env": {"A": "say "hi" now"}}'), {"command": "ls", "env": {"A": 'say "hi" now'}}),
     (_hermes("bash", '{"command": "f() { ls; }"'), {"command": "f() { ls; }"}),

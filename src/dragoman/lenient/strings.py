@@ -302,6 +302,8 @@ class StringReader(StringEnds):
         if not state.inner and self._odd_from < 0:
             return
         text = self.src.behind(self.src.at - state.began)
+        if self._raw_path and LINE_ESCAPES & set(ESCAPES.findall(text[: self._odd_from - state.began - 2])):
+            raise Broken(TWO_ESCAPES)  # `C:\temp\Users`: what went before was read as escapes
         escapes = set(ESCAPES.findall("" if self._raw_path else text))
         if self._odd_from >= 0 and (escapes & HALF_MEANT or (escapes & LINE_ESCAPES and PATH.search(text))):
             raise Broken(TWO_ESCAPES)

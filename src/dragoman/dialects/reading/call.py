@@ -38,6 +38,13 @@ CALL_NAME_BEGUN = late(r"(?:[\"'`]?(?:[A-Za-z_$][\w\\.\-:]*[\"'`]?\s*)?)\Z")
 """Text that may go on as one."""
 MORE = late(r"\s*[,;]\s*(?=[A-Za-z_$][\w\\.\-:]*\()")
 OPERATOR = late(r"\s*\+\s*(?=[A-Za-z_$][\w\\.\-:]*\()")
+KEYWORD = late(r"[A-Za-z_]\w*\s*=(?!=)")
+KEYWORD_BEGUN = late(r"(?:[A-Za-z_]\w*\s*=?)?\Z")
+"""An argument by its name, where a call should stand; and text that may go on as one."""
+REST_OF_LINE, BLANK_LINE = late(r"[ \t]*[^\s]"), late(r"[ \t]*\Z")
+"""More than white space up to the line's end, and text that may come to that."""
+QUOTE_LEFT, NO_QUOTE = late(r"[^\n<\"']*[\"']"), late(r"[^\n<\"']*\Z")
+FENCES = frozenset({"```", "~~~"})
 MAX_NESTED = 16
 """Calls inside lists inside lists, or printed as they are printed, are not looked for any deeper."""
 MAX_LATE = 200
@@ -91,7 +98,8 @@ class Attempt(Drafts):
         else:
             yield from self._sequence(bool(inside))
         if inside:
-            yield from self.closing(row.section_close)
+            if not (yield from self.closing(row.section_close)) and isinstance(self.spec.args, KeywordArgs):
+                yield from self._doubt_rest()
         elif isinstance(self.spec.args, KeywordArgs):
             yield from self.closing((";",))
         elif isinstance(self.spec.args, JsonCall) and not self.row.strong and (yield from self.closing(("}",))):
@@ -178,6 +186,8 @@ class Attempt(Drafts):
             if not c and self.items:
                 self._note_unclosed()
                 return
+            if self.items and (yield from src.match(KEYWORD, MAX_NAME, KEYWORD_BEGUN)) is not None:
+                self._doubt_end()
             yield from self._item()
             if (yield from self._is_parted()):
                 continue
@@ -237,6 +247,14 @@ class Attempt(Drafts):
         if isinstance(self.spec.args, KeywordArgs) and draft is not None:
             draft.refuse(IssueKind.MALFORMED, why, self.judge.correction(draft, why))
 
+    def _doubt_rest(self) -> Need[None]:
+        """A quote is left on a Python call's line, behind its end."""
+        before = self.src.behind(MAX_LATE)
+        if "\n" in before[len(before.rstrip()) :]:
+            return
+        if (yield from self.src.match(QUOTE_LEFT, MAX_LATE, NO_QUOTE)) is not None:
+            self._doubt_end()
+
     def _item(self) -> Need[None]:
         """One call of a list; one that is damaged is refused alone, if its end can be found."""
         src = self.src
@@ -260,6 +278,8 @@ class Attempt(Drafts):
             src.release()
 
     def _note_unclosed(self) -> None:
+        if self.last is not None and any(edit.kind == "unescaped_quote" for edit in self.last.edits):
+            self._doubt_end()
         self.last_edit("unclosed")
         self.closed = False
 
@@ -400,7 +420,9 @@ class Attempt(Drafts):
         if draft is None or not draft.edits or all(e.kind != "missing_bracket" for e in draft.edits):
             return
         following = yield from self.src.peek()
-        if following and (following in "\"'},]" or following.isalnum()):
+        fenced = self.call_close[:1] and self.call_close[0][:3] in FENCES
+        more = fenced and (yield from self.src.match(REST_OF_LINE, 80, BLANK_LINE)) is not None
+        if more or (following and (following in "\"'},]" or following.isalnum())):
             why = "brackets are missing, and where the call ends is not clear"
             draft.refuse(IssueKind.MALFORMED, why, self.judge.correction(draft, why))
 

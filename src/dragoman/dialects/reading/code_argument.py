@@ -14,14 +14,18 @@ from ...late import late
 from ...lenient.notation import Cut
 from ...lenient.source import Need
 from ...schema.validation import shape
-from ...types import Edit, Tool
+from ...types import Edit, IssueKind, Tool
 from .call import Attempt
 
 HEAD = late(
-    r'\{\s*"name"\s*:\s*"(?P<name>[\w.:/-]{1,128})"\s*,\s*"(?:arguments|parameters)"\s*:\s*\{\s*\}\s*\}\s*<code>\n?'
+    r'\{\s*"name"\s*:\s*"(?P<name>[\w.:/-]{1,128})"\s*,\s*"(?:arguments|parameters)"\s*:\s*'
+    r'\{\s*(?:"\w{1,64}"\s*:\s*""\s*)?\}\s*\}\s*<code>\n?'
 )
-BEGUN = late(r"\{[^{}]*(?:\{\s*(?:\}\s*(?:\}\s*(?:<[code]{0,4}>?)?)?)?)?\Z")
+BEGUN = late(
+    r'\{[^{}]*(?:\{\s*(?:"\w{0,64}(?:"\s*(?::\s*(?:"(?:"\s*)?)?)?)?)?(?:\}\s*(?:\}\s*(?:<[code]{0,4}>?)?)?)?)?\Z'
+)
 """Text that may go on as one."""
+NAMES = frozenset({"code", "python_code", "source", "source_code", "script", "program", "command"})
 MAX_HEAD = 300
 CODE, OPENER, CLOSER = "code", "<code>", "</code>"
 
@@ -43,6 +47,14 @@ def code_argument(attempt: Attempt) -> Need[bool]:
     return True
 
 
+def refuse_code(attempt: Attempt) -> Need[None]:
+    """Code behind arguments that are given has two readings: which is meant is not told."""
+    draft = attempt.last
+    if draft is not None and (yield from attempt.src.glance((OPENER,)))[1]:
+        why = "code stands behind the arguments, and is no argument of the tool"
+        draft.refuse(IssueKind.MALFORMED, why, attempt.judge.correction(draft, why))
+
+
 def _code(attempt: Attempt) -> Need[str]:
     """The code, up to the closer behind which the call ends: one inside it is a part of it."""
     src, got = attempt.src, list[str]()
@@ -56,12 +68,13 @@ def _code(attempt: Attempt) -> Need[str]:
 
 
 def _parameter(tool: Tool) -> str:
-    """The parameter that code must mean: the one of that name, or the only one for text; "" where none is.
+    """The parameter that code must mean, by its name or since the tool tells of the element; "" where none is.
 
-    The tool that was taught so declares none, and tells of the element where it is described.
+    The tool that was taught so declares no parameter at all.
     """
     wanted = shape(tool.parameters)
     texts = [key for key in wanted.keys if "string" in wanted.property(key).kinds]
-    if CODE in texts or (not wanted.keys and OPENER in tool.description):
-        return CODE
-    return texts[0] if len(texts) == 1 else ""
+    named = [key for key in texts if key in NAMES]
+    if OPENER in tool.description:
+        return (named or texts or [CODE])[0] if len(texts) < 2 or named else ""
+    return named[0] if len(named) == 1 else ""

@@ -43,7 +43,7 @@ MISPLACES: Mapping[str, type] = {"unescaped_quote": str, "missing_bracket": dict
 """Mends that guess what belongs to a value, and what kind of value."""
 
 
-SWAPS = frozenset({"missing_comma", "missing_bracket", "unopened_string", "positional"})
+SWAPS = frozenset({"missing_comma", "missing_bracket", "unopened_string", "positional", "stray_closer"})
 """Mends of a sign that is missing where it should stand, and may stand in a value beside it."""
 MOST_CALLS = 2000
 """So many calls are read in one list or section: no API takes as many, and no model means them."""

@@ -23,7 +23,7 @@ from .arguments import is_wrapper, take_keys, unwrapped
 from .arguments_object import arguments_object, present, with_texts
 from .call import MAX_NAME, Attempt, Mismatch
 from .clean_call import clean_call
-from .code_argument import code_argument
+from .code_argument import code_argument, refuse_code
 from .keys import MEMBER, MEMBER_BEGUN
 
 LISTS = ("tool_calls", "calls", "tool_uses", "function_calls", "toolCalls", "tools_call")
@@ -68,6 +68,8 @@ def json_call(attempt: Attempt) -> Need[None]:
             return
         elif not clean_call(attempt, args):
             yield from _Object(attempt, args).read()
+        if attempt.row.call_open:
+            yield from refuse_code(attempt)
         if not attempt.row.call_open or attempt.spec.listing is Listing.ARRAY:
             return
         size, found = yield from src.glance(("{",), (",", ";"))

@@ -10,6 +10,7 @@ Contract: asks `known` about names only, and looks at the arguments as they are 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any
 
@@ -52,9 +53,11 @@ def holds_call(args: Notation, known: Known, written: str) -> bool:
 
 EDGE = late(r"\A\s*\"?\s*[:,]\s*\"|\"\s*[,:]\s*\Z")
 """A sign of JSON's own at the edge of a text: a quote too many, rather than one that was not escaped."""
-BESIDE = late(r"\"\s*[,:\]}]|[,:\[{]\s*\"")
-"""A quote beside a sign of JSON's own, as at the end or the beginning of a string."""
-NO_WORDS, KEYWORD = late(r"\W+"), late(r"\W*\w+=[\"']")
+BEFORE, BEHIND = late(r"\s*[,:\]}]"), late(r"[,:\[{]\s*\Z")
+"""A sign of JSON's own, as behind a string and before one."""
+PARTING = late(r"\s(?:.*\S)?\s|\W*", re.DOTALL)
+"""What stands between two strings: in white space, or no word."""
+NO_WORDS, KEYWORD = late(r"\W*"), late(r"\W*\w+=[\"']")
 
 
 def has_edge(shape: Shape, arguments: Mapping[str, Any], paths: Iterable[str]) -> bool:
@@ -78,15 +81,29 @@ def _is_unclear(value: Any, free: bool) -> bool:
     no sign that parts items.
     """
     if isinstance(value, dict):
-        return any('"' in key for key in value)
+        return any('"' in key or "'" in key for key in value)
     if not isinstance(value, str):
         return False
-    pieces = value.split('"')
-    if len(pieces) % 2 == 0 and (not pieces[0] or not pieces[-1] or (free and "," in value)):
+    return _is_parted(value.split('"' if '"' in value else "'"), free)
+
+
+def _is_parted(pieces: list[str], free: bool) -> bool:
+    """Do the quotes between the pieces of a text stand as those of several texts do?"""
+    inner = pieces[1:-1:2]
+    if any(piece and PARTING.fullmatch(piece) and (piece.isspace() or _is_inside_out(pieces)) for piece in inner):
+        return True
+    if len(pieces) % 2 == 0 and (not pieces[0] or not pieces[-1] or (free and any("," in piece for piece in pieces))):
         return True
     if not free:
         return False
-    return bool(BESIDE.search(value) if len(pieces) % 2 == 0 else any(map(NO_WORDS.fullmatch, pieces[1::2])))
+    if len(pieces) % 2:
+        return any(map(NO_WORDS.fullmatch, inner))
+    return any(BEFORE.match(piece) for piece in pieces[1:]) or any(BEHIND.search(piece) for piece in pieces[:-1])
+
+
+def _is_inside_out(pieces: list[str]) -> bool:
+    """Does the first quote stand behind a word, and the last before one: as an end, and a beginning?"""
+    return bool(pieces[0]) and not pieces[0][-1].isspace() and bool(pieces[-1]) and not pieces[-1][0].isspace()
 
 
 def swapped(shape: Shape, arguments: Mapping[str, Any], edits: Collection[Edit]) -> str:
@@ -96,6 +113,8 @@ def swapped(shape: Shape, arguments: Mapping[str, Any], edits: Collection[Edit])
     if shape.keys and not all(map(shape.has, arguments)):
         if "positional" in mends:
             return "the tool has no argument of a name that is given, and another has no name"
+        if any(edit.kind == "stray_closer" and edit.before.strip("</> ") in shape.keys for edit in edits):
+            return "a closer stands where none belongs, and the tool has no argument of a name that is given"
         if "missing_comma" in mends:
             return "where an object ends is not clear: a comma is missing, and the tool has no argument of a name in it"
     if {"positional", "unescaped_quote"} <= mends and any(KEYWORD.match(text) for text in texts):
