@@ -21,7 +21,8 @@ from ..dialects.judge.candidate import Draft, close_json
 from ..dialects.judge.judge import Judge, Unknown, slip_of
 from ..dialects.reading.arguments import wrappers
 from ..dialects.reading.arguments_object import members_of
-from ..dialects.reading.keys import NO_KEY
+from ..dialects.reading.keys import MEMBER, NO_KEY
+from ..dialects.reading.misplaced import unclear
 from ..events import NOT_RUN, CallDelta, CallEnded, CallStarted, Event, IssueReported, assemble
 from ..jsontext import dumps
 from ..lenient.notation import JSON, Broken, Cut
@@ -182,6 +183,8 @@ class _NativeCall:
         draft.edits += reader.relaxed.edits
         if draft.refusal is None and reader.relaxed.repeated:
             self._check_repeated()
+        if draft.refusal is None:
+            self._check_ends(reader.source)
         if draft.refusal is None and reader.relaxed.unfit:
             self._judge.refuse_numbers(draft, reader.relaxed.unfit)
 
@@ -190,6 +193,13 @@ class _NativeCall:
             check_repeated(self._draft.text())
         except Broken as why:
             self._malformed(why)
+
+    def _check_ends(self, source: Source) -> None:
+        """Is it clear where the values end, and the arguments?"""
+        if MEMBER.match("".join(self._written), source.base + source.pos) is not None:
+            self._malformed(Broken("an argument stands behind the end of the arguments: a bracket is one too many"))
+        elif self._draft.edits and (why := unclear(self._draft)):
+            self._malformed(Broken(why))
 
     def _malformed(self, why: Exception) -> None:
         message = str(why) or "its arguments end too early"
