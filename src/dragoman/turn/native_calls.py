@@ -21,10 +21,11 @@ from ..dialects.judge.candidate import Draft, close_json
 from ..dialects.judge.judge import Judge, Unknown, slip_of
 from ..dialects.reading.arguments import wrappers
 from ..dialects.reading.arguments_object import members_of
-from ..dialects.reading.keys import MEMBER, NO_KEY
+from ..dialects.reading.keys import NO_KEY
 from ..dialects.reading.misplaced import unclear
 from ..events import NOT_RUN, CallDelta, CallEnded, CallStarted, Event, IssueReported, assemble
 from ..jsontext import dumps
+from ..late import late
 from ..lenient.notation import JSON, Broken, Cut
 from ..lenient.reader import Relaxed, check_repeated
 from ..lenient.source import Need, Source
@@ -35,6 +36,8 @@ FORBIDDEN = "the call of {name!r} was made though the request allows no calls; i
 NO_TOOLS = "the call of {name!r} was made though the request declares no tools; it was not run"
 HALF = "\\ud"
 """What the escape of half a character begins with; two of them are one."""
+MORE = late(r"[\s,]*+[\w.-]{0,64}+\"")
+"""A string behind the end of the arguments, or a name that is in want of a quote: one argument more."""
 ANSWER = "You have no tools here. Nothing was run. Answer in text."
 
 
@@ -196,7 +199,7 @@ class _NativeCall:
 
     def _check_ends(self, source: Source) -> None:
         """Is it clear where the values end, and the arguments?"""
-        if MEMBER.match("".join(self._written), source.base + source.pos) is not None:
+        if MORE.match("".join(self._written), source.base + source.pos) is not None:
             self._malformed(Broken("an argument stands behind the end of the arguments: a bracket is one too many"))
         elif self._draft.edits and (why := unclear(self._draft)):
             self._malformed(Broken(why))

@@ -23,13 +23,17 @@ GUESSES = frozenset({"unescaped_quote", "comment", "missing_bracket", "unclosed_
 """Mends that guess where a value ends."""
 MISPLACES: Mapping[str, type] = {"unescaped_quote": str, "missing_bracket": dict}
 """Mends that guess what belongs to a value, and what kind of value."""
-SWAPS = frozenset({"missing_comma", "missing_bracket", "unopened_string", "positional"})
+SWAPS = frozenset({"missing_comma", "missing_bracket", "unopened_string", "positional", "invalid_escape"})
 """Mends of a sign that is missing where it should stand, and may stand in a value beside it."""
 EDGE = late(r"\A\s*\"?\s*[:,]\s*\"|\"\s*[,:]\s*\Z")
 """A sign of JSON's own at the edge of a text: a quote too many, rather than one that was not escaped."""
 BESIDE = late(r"\"\s*[,:\]}]|[,:\[{]\s*\"")
 """A quote beside a sign of JSON's own, as at the end or the beginning of a string."""
-NO_WORDS, KEYWORD = late(r"\W+"), late(r"\W*\w+=[\"']")
+CLOSES = late(r"[^\s(\[{=,:+]")
+"""Before a quote that ends a string rather than begins one."""
+BETWEEN, KEY, COLON = late(r"\W*[,:{\[]\W*"), late(r"[\w.-]+"), late(r"\s*:")
+"""What stands between two strings of an object, and of a member what stands before its value."""
+NO_WORDS, KEYWORD = late(r"\W*"), late(r"\W*\w+=[\"']")
 
 
 def unclear(draft: Draft) -> str:
@@ -63,21 +67,29 @@ def _has_edge(shape: Shape, arguments: Mapping[str, Any], paths: Iterable[str]) 
 def _is_unclear(value: Any, free: bool) -> bool:
     """Is a value in which a quote was taken for its own perhaps another?
 
-    In an object it is a key of it that has the quote, and a key has none (judge-rules.md E).  A quote alone at an edge
-    may be one too many.  An item of a list and a value under a `free` key, which no schema names, have nothing behind
-    them by which their end is told from a quote inside: those inside come in pairs, with words between, or stand beside
-    no sign that parts items.
+    In an object it is a key of it that has the quote, and a key has none (judge-rules.md E).  Quotes inside a text come
+    in pairs: one alone at an edge may be one too many, and one beside a sign of JSON's own the end of the string.  An
+    item of a list and a value under a `free` key, which no schema names, have nothing behind them by which their end is
+    told from a quote inside: between those of a pair stand words.
     """
     if isinstance(value, dict):
         return any('"' in key for key in value)
     if not isinstance(value, str):
         return False
     pieces = value.split('"')
-    if len(pieces) % 2 == 0 and (not pieces[0] or not pieces[-1] or (free and "," in value)):
-        return True
-    if not free:
-        return False
-    return bool(BESIDE.search(value) if len(pieces) % 2 == 0 else any(map(NO_WORDS.fullmatch, pieces[1::2])))
+    if len(pieces) % 2 == 0:
+        return not pieces[0] or not pieces[-1] or (free and "," in value) or BESIDE.search(value) is not None
+    return _ends_early(pieces) or (free and any(map(NO_WORDS.fullmatch, pieces[1::2])))
+
+
+def _ends_early(pieces: list[str]) -> bool:
+    """Does the first quote of a pair end a string, so that what stands in the pair is what parts two members?"""
+    between = zip(pieces[::2], pieces[1::2], pieces[2::2], (*pieces[3::2], ":"), strict=False)
+    for before, within, behind, more in between:
+        ends = CLOSES.fullmatch(before[-1:]) or (KEY.fullmatch(behind) and COLON.match(more))
+        if ends and BETWEEN.fullmatch(within):
+            return True
+    return False
 
 
 def _swapped(shape: Shape, arguments: Mapping[str, Any], edits: Collection[Edit]) -> str:
@@ -85,6 +97,8 @@ def _swapped(shape: Shape, arguments: Mapping[str, Any], edits: Collection[Edit]
     texts = [value for _, value, _ in _values("", arguments, ANYTHING) if isinstance(value, str)]
     mends = {edit.kind for edit in edits}
     if shape.keys and not all(map(shape.has, arguments)):
+        if "invalid_escape" in mends and any("\\" in key for key in arguments):
+            return "an escape that is none stands in the name of an argument"
         if "positional" in mends:
             return "the tool has no argument of a name that is given, and another has no name"
         if "missing_comma" in mends:
