@@ -19,6 +19,7 @@ from ...late import late
 from ...schema.validation import Shape
 from ...types import Edit
 from .compiled import Row
+from .keys import SCALAR
 from .likeness import differ
 
 PIECE = 3
@@ -38,6 +39,8 @@ IN_TAG = late(r"<[A-Za-z][\w:-]*(?:\s[^<>]*)?\Z")
 WHOLE_TAG = late(r"</?\w[\w:-]*(?:\s[^<>]*)?/?>\Z")
 LAST_CLOSER = late(r"</(?P<name>[\w:.-]+)\s*>\Z")
 LAST_TAG = late(r"<[/|｜]*(?P<word>\w{3,})[^\w<]*\Z")
+VALUE = late(rf"\s*(?:{SCALAR.pattern}|\[.*\]|\{{.*\}})\s*", re.DOTALL)
+"""A value that is no text."""
 SIGN = late(r"[^\w\s]")
 WORD = late(r"\w{4,}")
 SIGNS = ("<", ">", "|", "｜")
@@ -47,6 +50,7 @@ MARKED = "a mark stands in the name of an argument"
 NAMELESS = "an argument has no name"
 INSIDE = "the closer of an argument stands in it, and another argument is missing"
 TRIMMED = "an argument's end was guessed, and whether the line's end before it belongs to it"
+DOUBLED = "an argument begins with the mark before an argument"
 LINE_ENDS = ("\n", "\r")
 BEGUN = "a piece of the mark before an argument stands in it"
 ENDED = "a piece of a mark stands where an argument's end was guessed"
@@ -59,6 +63,8 @@ def debris(row: Row, shape: Shape, arguments: Mapping[str, Any], edits: list[Edi
     if any(key not in shape.keys and not key.isidentifier() and _holds_piece(row, key) for key in arguments):
         return MARKED
     texts = [value for value in arguments.values() if isinstance(value, str)]
+    if any(_begins_again(row, key, value) for key, value in arguments.items() if isinstance(value, str)):
+        return DOUBLED
     guessed = any(edit.kind == GUESSED for edit in edits)
     if guessed and any(_ends_in(closers, text) or _ends_unopened(text) for closers, text in _ends(row, arguments)):
         return ENDED
@@ -79,10 +85,25 @@ def debris(row: Row, shape: Shape, arguments: Mapping[str, Any], edits: list[Edi
     return ""
 
 
+def _begins_again(row: Row, key: str, text: str) -> bool:
+    """Does a text begin with the opener of an argument that nothing in it closes: its own, once more?"""
+    begun = text.lstrip()
+    if row.key_open:
+        opens, closes = row.value_open or row.key_open, row.value_close
+    else:
+        opens, closes = (f"<{key}>",), (f"</{key}>",)
+    first = next((mark for mark in opens if len(mark) > PIECE and begun.startswith(mark) and begun != mark), "")
+    return bool(first) and text.count(first) > sum([text.count(mark) for mark in _shortest(closes)])
+
+
 def _closes_more(marks: Marks, text: str) -> bool:
-    """Do more closers of values end a line of the text than openers of arguments stand in it?"""
+    """Do more closers of values end a line of the text, or stand before a value at its end, than openers of arguments
+    stand in it?"""
     opens, _, closes = marks
-    closed = sum([text.count(f"{mark}\n") for mark in closes if len(mark) > PIECE])
+    closed = 0
+    for mark in closes:
+        if len(mark) > PIECE and mark in text:
+            closed += text.count(f"{mark}\n") + (VALUE.fullmatch(text.rpartition(mark)[2]) is not None)
     return closed > 0 and closed > sum([text.count(mark) for mark in _shortest(opens)])
 
 

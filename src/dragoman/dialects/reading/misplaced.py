@@ -10,6 +10,8 @@ Contract of `unclear`: "" where nothing speaks against the arguments; asked of m
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any
 
@@ -17,22 +19,27 @@ from ...late import late
 from ...schema.validation import ANYTHING, Shape
 from ...types import Edit
 from ..judge.candidate import Draft
+from ..judge.judge import WRAPPERS
 from .likeness import stands_behind_quote
 
 GUESSES = frozenset({"unescaped_quote", "comment", "missing_bracket", "unclosed_argument"})
 """Mends that guess where a value ends."""
 MISPLACES: Mapping[str, type] = {"unescaped_quote": str, "missing_bracket": dict}
 """Mends that guess what belongs to a value, and what kind of value."""
-SWAPS = frozenset({"missing_comma", "missing_bracket", "unopened_string", "positional", "invalid_escape"})
+SWAPS = frozenset({"missing_comma", "missing_bracket", "unopened_string", "positional", "invalid_escape", "flat"})
 """Mends of a sign that is missing where it should stand, and may stand in a value beside it."""
+WRAPPED = frozenset({"flat", "json_text"})
+"""Mends of arguments beside the name, of which one is an object where a text should be."""
 EDGE = late(r"\A\s*\"?\s*[:,]\s*\"|\"\s*[,:]\s*\Z")
 """A sign of JSON's own at the edge of a text: a quote too many, rather than one that was not escaped."""
 BESIDE = late(r"\"\s*[,:\]}]|[,:\[{]\s*\"")
 """A quote beside a sign of JSON's own, as at the end or the beginning of a string."""
 CLOSES = late(r"[^\s(\[{=,:+]")
 """Before a quote that ends a string rather than begins one."""
-BETWEEN, KEY, COLON = late(r"\W*[,:{\[]\W*"), late(r"[\w.-]+"), late(r"\s*:")
+BETWEEN, KEY, COLON = late(r"\W*[,:{\[]\W*|"), late(r"[\w.-]+"), late(r"\s*:")
 """What stands between two strings of an object, and of a member what stands before its value."""
+PARTS = late(r"\s*[,\]]|.*[,\[]\s*\Z", re.DOTALL)
+"""What stands between two items of a list, be there words in it."""
 NO_WORDS, KEYWORD = late(r"\W*"), late(r"\W*\w+=[\"']")
 
 
@@ -45,6 +52,8 @@ def unclear(draft: Draft) -> str:
     if not (kinds or mends & SWAPS):
         return ""
     arguments, shape = draft.arguments(), draft.shape
+    if mends >= WRAPPED and any(isinstance(text, str) and _is_wrapped(text) for text in arguments.values()):
+        return "an object of arguments stands in one of them"
     if key := next(filter(None, (_holds_missing(shape, arguments, kind) for kind in kinds)), ""):
         return f"where a value ends is not clear: {key!r} stands in one, and is missing"
     if str in kinds and _has_edge(shape, arguments, [e.path for e in draft.edits if e.kind == "unescaped_quote"]):
@@ -79,15 +88,17 @@ def _is_unclear(value: Any, free: bool) -> bool:
     pieces = value.split('"')
     if len(pieces) % 2 == 0:
         return not pieces[0] or not pieces[-1] or (free and "," in value) or BESIDE.search(value) is not None
-    return _ends_early(pieces) or (free and any(map(NO_WORDS.fullmatch, pieces[1::2])))
+    return _ends_early(pieces, free) or (free and any(map(NO_WORDS.fullmatch, pieces[1::2])))
 
 
-def _ends_early(pieces: list[str]) -> bool:
+def _ends_early(pieces: list[str], free: bool) -> bool:
     """Does the first quote of a pair end a string, so that what stands in the pair is what parts two members?"""
     between = zip(pieces[::2], pieces[1::2], pieces[2::2], (*pieces[3::2], ":"), strict=False)
     for before, within, behind, more in between:
-        ends = CLOSES.fullmatch(before[-1:]) or (KEY.fullmatch(behind) and COLON.match(more))
-        if ends and BETWEEN.fullmatch(within):
+        ends = CLOSES.fullmatch(before[-1:])
+        if free and ends and PARTS.match(within):
+            return True
+        if BETWEEN.fullmatch(within) and (ends or (KEY.fullmatch(behind) and COLON.match(more))):
             return True
     return False
 
@@ -113,6 +124,11 @@ def _swapped(shape: Shape, arguments: Mapping[str, Any], edits: Collection[Edit]
         if edit.kind == "unopened_string" and edit.path.endswith("]") and "," in edit.before:
             return "where a value begins is not clear: a comma stands in one that nothing opens"
     return ""
+
+
+def _is_wrapped(text: str) -> bool:
+    """Is a text an object under a key that arguments have around them?"""
+    return text.startswith("{") and not WRAPPERS.isdisjoint(json.loads(text))
 
 
 def _ends_in_bracket(text: str) -> bool:
