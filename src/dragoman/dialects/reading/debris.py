@@ -45,6 +45,9 @@ SIGN = late(r"[^\w\s]")
 WORD = late(r"\w{4,}")
 SIGNS = ("<", ">", "|", "｜")
 GUESSED = "unclosed_argument"
+WRONG = "wrong_closer"
+NEARLY, MOST_NEARLY = 8, 256
+"""Marks of so many signs are known where a sign of four is wrong, and beside so many names of a text it is looked."""
 NAMED = "the name of an argument that is missing stands in another, beside a piece of a mark"
 MARKED = "a mark stands in the name of an argument"
 NAMELESS = "an argument has no name"
@@ -65,7 +68,7 @@ def debris(row: Row, shape: Shape, arguments: Mapping[str, Any], edits: list[Edi
     texts = [value for value in arguments.values() if isinstance(value, str)]
     if any(_begins_again(row, key, value) for key, value in arguments.items() if isinstance(value, str)):
         return DOUBLED
-    guessed = any(edit.kind == GUESSED for edit in edits)
+    guessed = any(edit.kind == GUESSED or (edit.kind == WRONG and not row.key_open) for edit in edits)
     if guessed and any(_ends_in(closers, text) or _ends_unopened(text) for closers, text in _ends(row, arguments)):
         return ENDED
     if guessed and trim and any(text.endswith(LINE_ENDS) for text in _guessed(arguments, edits)):
@@ -164,6 +167,7 @@ class _Around:
         self._marks, self._text = marks, text
         self._reach = max([REACH, *(len(mark) for some in marks for mark in some)])
         self._seen: dict[tuple[str, str], bool | str] = {}
+        self._left = MOST_NEARLY
         self._last: dict[str, int] = {}
 
     def tells(self, start: int, end: int) -> bool:
@@ -174,8 +178,16 @@ class _Around:
             if len(self._seen) >= MOST_SEEN:
                 self._seen.clear()
             found = _behind_closer(self._marks, before) or _between_marks(self._marks, before, behind)
+            found = found or self._is_behind_nearly(before)
             self._seen[before, behind] = found
         return found is True or (found is not False and not self._is_tag(found, start - len(found), end))
+
+    def _is_behind_nearly(self, before: str) -> bool:
+        """Does what a few wrong signs make of an argument's opener stand before the name?"""
+        if self._left <= 0 or not any(sign in before for sign in SIGNS):
+            return False
+        self._left -= 1
+        return any(len(mark) >= NEARLY and _ends_nearly(before, mark) for mark in self._marks[0])
 
     def _is_tag(self, begun: str, start: int, end: int) -> bool:
         """Does what looks like a piece of a mark, `begun` here, belong to a tag of another kind, that is whole?"""

@@ -16,7 +16,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from ...late import late
-from ...schema.validation import ANYTHING, Shape
+from ...schema.validation import Shape
 from ...types import Edit
 from ..judge.candidate import Draft
 from ..judge.judge import WRAPPERS
@@ -69,7 +69,7 @@ def _has_edge(shape: Shape, arguments: Mapping[str, Any], paths: Iterable[str]) 
     places = tuple(paths)
     return any(
         any(path.endswith(place) for path in places) and _is_unclear(value, free)
-        for place, value, free in _values("", arguments, shape)
+        for place, value, _, free in _values("", arguments, shape)
     )
 
 
@@ -105,15 +105,16 @@ def _ends_early(pieces: list[str], free: bool) -> bool:
 
 def _swapped(shape: Shape, arguments: Mapping[str, Any], edits: Collection[Edit]) -> str:
     """Which sign is missing that stands beside its place, so that arguments begin or end elsewhere; "" for none."""
-    texts = [value for _, value, _ in _values("", arguments, ANYTHING) if isinstance(value, str)]
+    values = list(_values("", arguments, shape))
+    texts = [value for _, value, _, _ in values if isinstance(value, str)]
     mends = {edit.kind for edit in edits}
     if shape.keys and not all(map(shape.has, arguments)):
         if "invalid_escape" in mends and any("\\" in key for key in arguments):
             return "an escape that is none stands in the name of an argument"
         if "positional" in mends:
             return "the tool has no argument of a name that is given, and another has no name"
-        if "missing_comma" in mends:
-            return "where an object ends is not clear: a comma is missing, and the tool has no argument of a name in it"
+    if "missing_comma" in mends and any(_holds_unknown(value, wanted) for _, value, wanted, _ in values):
+        return "where an object ends is not clear: a comma is missing, and the tool has no argument of a name in it"
     if {"positional", "unescaped_quote"} <= mends and any(KEYWORD.match(text) for text in texts):
         return "where a value begins is not clear: a name stands in one that has none"
     for edit in edits:
@@ -137,9 +138,15 @@ def _ends_in_bracket(text: str) -> bool:
     return opener is not None and text.count(opener) < text.count(text[-1])
 
 
-def _values(path: str, value: Any, shape: Shape, free: bool = False) -> Iterator[tuple[str, Any, bool]]:
-    """Every value with its path as edits tell it, and whether it is an item of a list or under a key of any name."""
-    yield path, value, free
+def _holds_unknown(value: Any, shape: Shape) -> bool:
+    """Does an object hold a name that the schema, which names some, does not?"""
+    return isinstance(value, dict) and bool(shape.keys) and not all(map(shape.has, value))
+
+
+def _values(path: str, value: Any, shape: Shape, free: bool = False) -> Iterator[tuple[str, Any, Shape, bool]]:
+    """Every value with its path as edits tell it, what the schema says of it, and whether it is an item of a list or
+    under a key of any name."""
+    yield path, value, shape, free
     if isinstance(value, dict):
         for key, inner in value.items():
             yield from _values(f"{path}.{key}", inner, shape.property(key), not shape.has(key))
