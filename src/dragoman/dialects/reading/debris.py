@@ -178,7 +178,8 @@ class _Around:
             if len(self._seen) >= MOST_SEEN:
                 self._seen.clear()
             found = _behind_closer(self._marks, before) or _between_marks(self._marks, before, behind)
-            found = found or self._is_behind_nearly(before)
+            if found is not True:
+                found = self._is_behind_nearly(before) or found
             self._seen[before, behind] = found
         return found is True or (found is not False and not self._is_tag(found, start - len(found), end))
 

@@ -87,7 +87,8 @@ def _is_unclear(value: Any, free: bool) -> bool:
         return False
     pieces = value.split('"')
     if len(pieces) % 2 == 0:
-        return not pieces[0] or not pieces[-1] or (free and "," in value) or BESIDE.search(value) is not None
+        at_edge = not pieces[0] or NO_WORDS.fullmatch(pieces[-1]) is not None
+        return at_edge or (free and "," in value) or BESIDE.search(value) is not None
     return _ends_early(pieces, free) or (free and any(map(NO_WORDS.fullmatch, pieces[1::2])))
 
 

@@ -182,7 +182,7 @@ def _names_parameter(text: str, shape: Shape) -> bool:
     """Does the text hold what is left of another notation: a parameter's name as a tag or at the head of a line?"""
     if len(shape.keys) < 2:
         return False
-    head, colon, _ = text.lstrip()[:MOST_HEAD].partition(":")
+    head, colon, _ = text.lstrip()[:MOST_HEAD].partition(": ")
     if colon and any(len(key) >= SHORT and differ(head, key) <= 1 for key in shape.keys):
         return True
     return any(
