@@ -50,6 +50,7 @@ NEARLY, MOST_NEARLY = 8, 256
 """Marks of so many signs are known where a sign of four is wrong, and beside so many names of a text it is looked."""
 NAMED = "the name of an argument that is missing stands in another, beside a piece of a mark"
 MARKED = "a mark stands in the name of an argument"
+ANOTHER = "another call begins in this one, which is not closed"
 NAMELESS = "an argument has no name"
 INSIDE = "the closer of an argument stands in it, and another argument is missing"
 TRIMMED = "an argument's end was guessed, and whether the line's end before it belongs to it"
@@ -65,6 +66,8 @@ def debris(row: Row, shape: Shape, arguments: Mapping[str, Any], edits: list[Edi
         return NAMELESS
     if any(key not in shape.keys and not key.isidentifier() and _holds_piece(row, key) for key in arguments):
         return MARKED
+    if not row.key_open and any(key not in shape.keys and _opens_call(row, key) for key in arguments):
+        return ANOTHER
     texts = [value for value in arguments.values() if isinstance(value, str)]
     if any(_begins_again(row, key, value) for key, value in arguments.items() if isinstance(value, str)):
         return DOUBLED
@@ -86,6 +89,11 @@ def debris(row: Row, shape: Shape, arguments: Mapping[str, Any], edits: list[Edi
         if any(_closes_more(marks, text) or _goes_on(marks, text) for text in texts):
             return INSIDE
     return ""
+
+
+def _opens_call(row: Row, key: str) -> bool:
+    """Is an element named as what opens a call?"""
+    return any(mark.endswith(f"<{key}>") for mark in row.opens_call)
 
 
 def _begins_again(row: Row, key: str, text: str) -> bool:
@@ -126,8 +134,8 @@ def _goes_on(marks: Marks, text: str) -> bool:
 
 
 def _begins_in(marks: tuple[str, ...], text: str) -> bool:
-    """Does a text begin with the rest of one of these marks, which should have stood before it?"""
-    return any(text.startswith(mark[at:]) for mark in marks for at in range(1, len(mark) - REST + 1))
+    """Does a text begin with one of these marks, or the rest of one, which should have stood before it?"""
+    return any(text.startswith(mark[at:]) for mark in marks for at in range(len(mark) - REST + 1))
 
 
 def _shortest(marks: tuple[str, ...]) -> list[str]:

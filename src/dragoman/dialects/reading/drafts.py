@@ -69,6 +69,9 @@ class Drafts(MarkedName):
         draft = self.last
         if draft is not None:
             draft.edits.append(Edit(kind))
+            if kind == "unclosed" and any(e.kind == "missing_bracket" and e.path != "$" for e in draft.edits):
+                why = "neither the arguments nor the call is closed: more of them may be missing"
+                draft.refuse(IssueKind.MALFORMED, why, self.judge.correction(draft, why))
 
     def new(self) -> Draft:
         """A draft that begins here."""

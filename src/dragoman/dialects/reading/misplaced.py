@@ -118,6 +118,8 @@ def _swapped(shape: Shape, arguments: Mapping[str, Any], edits: Collection[Edit]
         return "where an object ends is not clear: a comma is missing, and the tool has no argument of a name in it"
     if {"positional", "unescaped_quote"} <= mends and any(KEYWORD.match(text) for text in texts):
         return "where a value begins is not clear: a name stands in one that has none"
+    if {"missing_comma", "unopened_string"} <= mends:
+        return "where a value begins is not clear: neither the comma before it nor its own mark is there"
     for edit in edits:
         if edit.kind == "missing_comma" and any(text.endswith(",") for text in texts):
             return "where a value ends is not clear: a comma is missing behind one, and ends another"
