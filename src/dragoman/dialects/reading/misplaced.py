@@ -36,8 +36,8 @@ BESIDE = late(r"\"\s*[,:\]}]|[,:\[{]\s*\"")
 """A quote beside a sign of JSON's own, as at the end or the beginning of a string."""
 CLOSES = late(r"[^\s(\[{=,:+]")
 """Before a quote that ends a string rather than begins one."""
-BETWEEN, KEY, COLON = late(r"\W*[,:{\[]\W*|"), late(r"[\w.-]+"), late(r"\s*:")
-"""What stands between two strings of an object, and of a member what stands before its value."""
+BETWEEN, KEY, COLON = late(r"[,:{\[]|\A\Z"), late(r"[\w.-]+"), late(r"\s*:")
+"""What is there where two strings stand side by side in an object, and of a member what stands before its value."""
 PARTS = late(r"\s*[,\]]|.*[,\[]\s*\Z", re.DOTALL)
 """What stands between two items of a list, be there words in it."""
 NO_WORDS, KEYWORD = late(r"\W*"), late(r"\W*\w+=[\"']")
@@ -99,7 +99,8 @@ def _ends_early(pieces: list[str], free: bool) -> bool:
         ends = CLOSES.fullmatch(before[-1:])
         if free and ends and PARTS.match(within):
             return True
-        if BETWEEN.fullmatch(within) and (ends or (KEY.fullmatch(behind) and COLON.match(more))):
+        begins = ends or (KEY.fullmatch(behind) and COLON.match(more))
+        if begins and NO_WORDS.fullmatch(within) and BETWEEN.search(within):
             return True
     return False
 
