@@ -173,7 +173,7 @@ class _Around:
 
     def __init__(self, marks: Marks, text: str) -> None:
         self._marks, self._text = marks, text
-        self._reach = max([REACH, *(len(mark) for some in marks for mark in some)])
+        self._reach = max([REACH, *(len(mark) + NEARLY for some in marks for mark in some)])
         self._seen: dict[tuple[str, str], bool | str] = {}
         self._left = MOST_NEARLY
         self._last: dict[str, int] = {}
