@@ -20,7 +20,7 @@ from ...schema.validation import Shape
 from ...types import Edit
 from .compiled import Row
 from .keys import SCALAR
-from .likeness import differ
+from .likeness import SHORT, differ_at_end
 
 PIECE = 3
 """Signs of a mark, beside a name, that are no accident."""
@@ -187,13 +187,13 @@ class _Around:
                 self._seen.clear()
             found = _behind_closer(self._marks, before) or _between_marks(self._marks, before, behind)
             if found is not True:
-                found = self._is_behind_nearly(before) or found
+                found = self._is_behind_nearly(before, end - start) or found
             self._seen[before, behind] = found
         return found is True or (found is not False and not self._is_tag(found, start - len(found), end))
 
-    def _is_behind_nearly(self, before: str) -> bool:
-        """Does what a few wrong signs make of an argument's opener stand before the name?"""
-        if self._left <= 0 or not any(sign in before for sign in SIGNS):
+    def _is_behind_nearly(self, before: str, size: int) -> bool:
+        """Does what a few wrong signs make of an argument's opener stand before a name of this size?"""
+        if size < SHORT or self._left <= 0 or not any(sign in before for sign in SIGNS):
             return False
         self._left -= 1
         return any(len(mark) >= NEARLY and _ends_nearly(before, mark) for mark in self._marks[0])
@@ -280,7 +280,7 @@ def _ends_nearly(text: str, mark: str) -> bool:
     if sorted(tail[-len(mark) :]) == sorted(mark):
         return True
     wrong = len(mark) // 4
-    return any(differ(tail[-size:], mark) <= wrong for size in range(len(mark) - wrong, len(mark) + wrong + 1))
+    return differ_at_end(tail[-len(mark) - wrong :], mark) <= wrong
 
 
 def _ends_in(closers: tuple[str, ...], text: str) -> bool:
