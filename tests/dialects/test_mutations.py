@@ -103,7 +103,7 @@ UNCLEAR = (
     "<tool_call>\n<bash>\n<command>ls</command><env><A>1</A><e/nv></bash>\n</tool_call>",
     "```tool\nTOOL_NAME: write_file\nBEGIN_ARG: path\na.py\nEND_AR\nGBEGIN_ARG: content\nx\nEND_ARG\n\n```",
     '<tool_call>\nname: search\narguments:\n  query: w\n  tags: ["a b", "c,d]\n</tool_call>',
-    '<tool_call>\nname: search\narguments:\n  query: w\n  l|mit: 5\n</tool_call>',
+    "<tool_call>\nname: search\narguments:\n  query: w\n  l|mit: 5\n</tool_call>",
     '<tool_call name="write_file" args=\'{"path": "a.py", "f}rce": true}\' />',
 )
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from dragoman import Response
 from dragoman.dialects.judge.judge import Judge
-from dragoman.events import CallDelta, CallEnded, CallStarted, assemble
+from dragoman.events import CallDelta, CallEnded, CallStarted, Event, assemble
 from dragoman.turn.native_calls import NativeCalls
 from tests.support.mutations import CALLS, TOOLS, alike, with_a_sign_wrong, with_a_token_wrong
 
@@ -20,7 +20,7 @@ SPELLINGS: tuple[dict[str, Any], ...] = ({}, {"separators": (",", ":")}, {"inden
 
 def _handled(name: str, pieces: list[str]) -> Response:
     natives = NativeCalls(Judge(tuple(TOOLS)))
-    events = [CallStarted(0, "c", name), *(CallDelta(0, piece) for piece in pieces), CallEnded(0)]
+    events: list[Event] = [CallStarted(0, "c", name), *(CallDelta(0, piece) for piece in pieces), CallEnded(0)]
     told = [one for event in events for one in natives.handle(event)]
     json.loads("".join(event.json for event in told if isinstance(event, CallDelta)) or "{}")
     return assemble(told)

@@ -19,6 +19,7 @@ from .compiled import Row
 
 Known = Callable[[str], bool]
 
+
 class Swallowed(Broken):
     """A string was read past the end of its call, and holds another one: what stands there is to be read again."""
 
