@@ -1,8 +1,7 @@
-"""A call that is damaged in one sign of its marks runs with its own arguments, or not at all (judge-rules.md E)."""
+"""A call that is damaged in its marks runs with its own arguments, or not at all (judge-rules.md E)."""
 
 from __future__ import annotations
 
-import json
 import re
 from typing import Any
 
@@ -10,113 +9,66 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dragoman import IssueKind, Tool, ToolCall, UsageError, dialects, parse, render
-from dragoman.dialects.spec import KeywordArgs, Strength, YamlCall
+from dragoman import IssueKind, ToolCall, UsageError, dialects, parse, render
+from dragoman.dialects.spec import KeywordArgs, Strength, YamlArgs, YamlCall
+from tests.support.mutations import CALLS, TOOLS, alike, with_a_sign_wrong, with_a_token_wrong
 
-STRING = {"type": "string"}
-
-
-def _tool(name: str, properties: dict[str, Any], *required: str) -> Tool:
-    return Tool(name=name, parameters={"type": "object", "properties": properties, "required": list(required)})
-
-
-EDIT = {"type": "object", "properties": {"old": STRING, "new": STRING}, "required": ["old", "new"]}
-TOOLS = [
-    _tool("write_file", {"path": STRING, "content": STRING, "mode": {"type": "integer"}, "force": {"type": "boolean"}}, "path"),
-    _tool("search", {"query": STRING, "tags": {"type": "array", "items": STRING}, "limit": {"type": "integer"}}, "query"),
-    _tool("edit", {"file": STRING, "edits": {"type": "array", "items": EDIT}, "note": STRING}, "file", "edits"),
-    _tool("bash", {"command": STRING, "env": {"type": "object", "additionalProperties": STRING}}, "command"),
-]
-CALLS: tuple[tuple[str, dict[str, Any]], ...] = (
-    ("write_file", {"path": "src/app.py", "content": "def area(a, b):\n    return a * b\n", "mode": 420, "force": True}),
-    ("search", {"query": "weather in Oslo, Norway", "tags": ["a b", "c,d"], "limit": 5}),
-    ("search", {"query": "x=1; y=2"}),
-    ("edit", {"file": "a.py", "edits": [{"old": "x = 1", "new": "x = 2"}, {"old": "y", "new": "z"}], "note": "two"}),
-    ("bash", {"command": "for f in *.py; do\n  echo $f\ndone", "env": {"AB": "x y"}}),
-)
 ROWS = tuple(
     name for name, row in dialects.items() if row.strength is Strength.STRONG and not isinstance(row.args, YamlCall)
 )
 """But YAML's, whose texts need no quotes: any sign may be one of theirs."""
-SIGNS = "\"'<>{}[]:,/=|`“”，： \n"
+WEAK = tuple(
+    name
+    for name, row in dialects.items()
+    if row.strength is not Strength.STRONG and not isinstance(row.args, YamlArgs | YamlCall)
+)
 JOINED = re.compile(r'"a b"\s*"c,d"')
 """Two strings that Python takes for one."""
-KEY = re.compile(r"[\w./: -]*")
 
 
-def _leaves(value: Any) -> list[str]:
-    """The keys and scalars of a value, as they may be written."""
-    if isinstance(value, dict):
-        return [*value, *(leaf for inner in value.values() for leaf in _leaves(inner))]
-    if isinstance(value, list):
-        return [leaf for inner in value for leaf in _leaves(inner)]
-    return [value] if isinstance(value, str) else [str(value), json.dumps(value)]
-
-
-def _outside(text: str, arguments: dict[str, Any], keys: set[str]) -> list[int]:
-    """The places of a written call at which no value stands."""
-    inside: set[int] = set()
-    for leaf in _leaves(arguments):
-        for spelt in {leaf, json.dumps(leaf)[1:-1], leaf.strip("\n"), leaf.replace("\n", "\n  ")} - keys - {""}:
-            for found in re.finditer(re.escape(spelt), text):
-                inside.update(range(found.start(), found.end()))
-    return [at for at in range(len(text)) if at not in inside]
-
-
-def _damaged(text: str, at: int, how: str, sign: str) -> str:
-    """The text with one sign left out, written twice, put behind the next one, changed, or put in."""
-    return {
-        "left out": text[:at] + text[at + 1 :],
-        "twice": text[: at + 1] + text[at:],
-        "swapped": text[:at] + text[at + 1 : at + 2] + text[at] + text[at + 2 :],
-        "changed": text[:at] + sign + text[at + 1 :],
-        "put in": text[:at] + sign + text[at:],
-    }[how]
-
-
-def _nearly(got: Any, meant: Any) -> bool:
-    """Is a value the one that was meant, but for white space and a sign at an edge of a text?
-
-    Nothing tells these from the text's own.
-    """
-    if isinstance(meant, str) and isinstance(got, str):
-        core = got.strip()
-        return meant.strip() in {core, core[1:].strip(), core[:-1].strip()}
-    if isinstance(meant, list) and isinstance(got, list):
-        return len(got) == len(meant) and all(map(_nearly, got, meant))
-    if isinstance(meant, dict) and isinstance(got, dict):
-        return _alike(got, meant, free=True)
-    return type(got) is type(meant) and bool(got == meant)
-
-
-def _alike(got: dict[str, Any], meant: dict[str, Any], *, free: bool) -> bool:
-    """Are these the arguments, but for one key that is spelt as another word, whose value then has no type?"""
-    other = got.keys() - meant.keys()
-    if len(got) != len(meant) or len(other) > 1 or not all(free or KEY.fullmatch(key) for key in other):
-        return False
-    return all(_nearly(got[key], meant[key]) for key in got.keys() & meant.keys())
+def _drawn(row: str, data: st.DataObject, damage: Any) -> tuple[str, str, dict[str, Any]]:
+    """A call that was damaged so, with what was meant; "" where the row cannot carry one, or Python reads another."""
+    name, arguments = data.draw(st.sampled_from(CALLS))
+    try:
+        text = render([ToolCall(id="call_0", name=name, arguments=arguments)], dialects[row], tools=TOOLS)
+    except UsageError:
+        return "", name, arguments
+    text = data.draw(damage(text, arguments))
+    joined = isinstance(dialects[row].args, KeywordArgs) and JOINED.search(text)
+    return "" if joined else text, name, arguments
 
 
 @pytest.mark.parametrize("row", ROWS)
 @given(data=st.data())
 @settings(max_examples=60, deadline=None)
 def test_a_sign_of_its_marks_changes_no_argument_of_a_call_that_runs(row: str, data: st.DataObject) -> None:
-    name, arguments = data.draw(st.sampled_from(CALLS))
-    try:
-        text = render([ToolCall(id="call_0", name=name, arguments=arguments)], dialects[row], tools=TOOLS)
-    except UsageError:
-        return
-    places = _outside(text, arguments, {*arguments} | {"old", "new"})
-    at = data.draw(st.sampled_from(places))
-    how = data.draw(st.sampled_from(["left out", "twice", "swapped", "changed", "put in"]))
-    if how == "swapped" and at + 1 not in places:
-        return
-    damaged = _damaged(text, at, how, data.draw(st.sampled_from(SIGNS)))
-    if isinstance(dialects[row].args, KeywordArgs) and JOINED.search(damaged):
-        return
-    for call in parse(damaged, tools=TOOLS).calls:
-        assert call.name == name, damaged
-        assert _alike(dict(call.arguments), arguments, free=False), (damaged, call.arguments)
+    text, name, arguments = _drawn(row, data, with_a_sign_wrong)
+    for call in parse(text, tools=TOOLS).calls:
+        assert call.name == name, text
+        assert alike(dict(call.arguments), arguments, free=False), (text, call.arguments)
+
+
+@pytest.mark.parametrize("row", ROWS)
+@given(data=st.data())
+@settings(max_examples=10, deadline=None)
+def test_a_token_of_its_marks_changes_no_argument_of_a_call_that_runs(row: str, data: st.DataObject) -> None:
+    text, name, arguments = _drawn(row, data, with_a_token_wrong)
+    for call in parse(text, tools=TOOLS).calls:
+        assert call.name == name, text
+        assert alike(dict(call.arguments), arguments, free=False), (text, call.arguments)
+
+
+@pytest.mark.parametrize("row", WEAK)
+@given(data=st.data())
+@settings(max_examples=15, deadline=None)
+def test_a_weak_call_with_a_sign_wrong_is_its_own_or_none_told_its_dialect_or_not(
+    row: str, data: st.DataObject
+) -> None:
+    text, name, arguments = _drawn(row, data, with_a_sign_wrong)
+    told, untold = parse(text, tools=TOOLS, dialects=row), parse(text, tools=TOOLS)
+    for call in (*told.calls, *told.doubtful, *untold.calls, *untold.doubtful):
+        assert call.name == name, text
+        assert alike(dict(call.arguments), arguments, free=False), (text, call.arguments)
 
 
 def _hermes(name: str, written: str) -> str:
@@ -151,7 +103,7 @@ UNCLEAR = (
     "<tool_call>\n<bash>\n<command>ls</command><env><A>1</A><e/nv></bash>\n</tool_call>",
     "```tool\nTOOL_NAME: write_file\nBEGIN_ARG: path\na.py\nEND_AR\nGBEGIN_ARG: content\nx\nEND_ARG\n\n```",
     '<tool_call>\nname: search\narguments:\n  query: w\n  tags: ["a b", "c,d]\n</tool_call>',
-    '<tool_call>\nname: search\narguments:\n  query: w\n  l|mit: 5\n</tool_call>',
+    "<tool_call>\nname: search\narguments:\n  query: w\n  l|mit: 5\n</tool_call>",
     '<tool_call name="write_file" args=\'{"path": "a.py", "f}rce": true}\' />',
     _hermes("bash", '{"command": "a.txt" or "b.txt"}'),
     _hermes("bash", '{"command": "rm -rf a" "b"}'),
@@ -174,6 +126,33 @@ def test_what_a_value_or_a_name_holds_by_mistake_runs_nothing(text: str) -> None
     assert {issue.kind for issue in parsed.issues} & {IssueKind.MALFORMED, IssueKind.DUPLICATE_KEYS}
 
 
+WHOLE = (
+    _hermes("search", '{"query":"query": "x"}'),
+    _hermes("bash", '{"command": "ls",  {"AB": "x y"}}'),
+    _hermes("bash", '{"command": "ls", "evn" {"AB": "x y"}}'),
+    _hermes("search", '{"query": "{"query": "x"}'),
+    _hermes("edit", '{"file": "a", "edits": [{"old": "x = 1", "new"": "x = 2"}, {"old": ""y", "new": "z"}]}'),
+    '<tool_call>{"name": "search", "query": {"arguments": "x"}}</tool_call>',
+    "<tool_call>\n<function=search>\n<parameter=query>\n<parameter=query>\nx\n</parameter>\n</function>\n</tool_call>",
+    "<tool_call>\n<function=bash>\n<parameter=command>\nls\n</paramter>\n<praameter=env>\n{}\n</parameter>\n</function>\n</tool_call>",
+    "<seed:tool_call>\n<function=search>\n<parameter=query>\nx\n</function>\n</parameter>\n</seed:tool_call>",
+    '<function name="write_file"><param name="path">a.py</param>420</param><param name="force">true</param></function>',
+    "<tool_call>\n<search>\n<query>x</qquery></saerch>\n</tool_call>",
+    "<tool_call>\n<search>\n<query>x</query><tags><item>a</item>b<item>c</item></tags></search>\n</tool_call>",
+    "<tool_call>\n<bash>\n<command>ls</command><tool_call>\n<edit>\n<file>a.py</file></edit>\n</tool_call>",
+    "<start_function_call>call:search{query:<escape>x<escape>,tags:[<escape><escape>a b<escape>]}<end_function_call>",
+    '~~~tool_call\n{"name": "write_file", "arguments": {"path": "a.py"~~~tool_call\n{"name": "wri"\n~~~',
+)
+"""More than one sign is wrong, or a mark is missing, written twice, or stands elsewhere."""
+
+
+@pytest.mark.parametrize("text", WHOLE)
+def test_marks_that_are_missing_or_misplaced_run_nothing(text: str) -> None:
+    parsed = parse(text, tools=TOOLS)
+    assert not parsed.calls
+    assert {issue.kind for issue in parsed.issues} & {IssueKind.MALFORMED, IssueKind.DUPLICATE_KEYS}
+
+
 CLEAR = (
     (_hermes("bash", '{"command": "if [ "$a" = "$b" ]; then x; fi"}'), {"command": 'if [ "$a" = "$b" ]; then x; fi'}),
     (_hermes("bash", '{"command": "5" and 6" pipes"}'), {"command": '5" and 6" pipes'}),
@@ -186,6 +165,8 @@ CLEAR = (
     (_hermes("bash", '{"command": "f() { ls; }"'), {"command": "f() { ls; }"}),
     (_hermes("edit", '{"file": "a", "edits": [{"old": "print("a", "b")", "new": "x"}]}'),
      {"file": "a", "edits": [{"old": 'print("a", "b")', "new": "x"}]}),
+    (_hermes("bash", '{"command": "x.split(", ")"}'), {"command": 'x.split(", ")'}),
+    (_hermes("bash", '{"command": "say "hi", "bye" now"}'), {"command": 'say "hi", "bye" now'}),
     (_hermes("search", '{"query": "w", "tags": ["a" "b"]}'), {"query": "w", "tags": ["a", "b"]}),
     ('<function_calls>search(query="w", tags=["a" "b"])</function_calls>', {"query": "w", "tags": ["ab"]}),
     ("<tool_call>search<param_key>query</param_key><param_value>w</param_value><param_key>tags</param_key>"

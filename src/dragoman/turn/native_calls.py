@@ -12,7 +12,7 @@ Sources: malformations.md §4 and §6; judge-rules.md 4 and 5.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from itertools import count
 from typing import Any
@@ -24,16 +24,21 @@ from ..dialects.reading.arguments_object import members_of
 from ..dialects.reading.keys import NO_KEY
 from ..events import NOT_RUN, CallDelta, CallEnded, CallStarted, Event, IssueReported, assemble
 from ..jsontext import dumps
+from ..late import late, late_call
 from ..lenient.notation import JSON, Broken, Cut
 from ..lenient.reader import Relaxed, check_repeated
 from ..lenient.source import Need, Source
 from ..schema.validation import faults
 from ..types import Edit, Issue, IssueKind, Report, Tier, ToolCall, Verdict
 
+_unclear: Callable[[Draft], str] = late_call("..dialects.reading.misplaced", "unclear", __name__)
+"""Asked of calls that were mended."""
 FORBIDDEN = "the call of {name!r} was made though the request allows no calls; it was not run"
 NO_TOOLS = "the call of {name!r} was made though the request declares no tools; it was not run"
 HALF = "\\ud"
 """What the escape of half a character begins with; two of them are one."""
+MORE = late(r"[\s,]*+[\w.-]{0,64}+\"")
+"""A string behind the end of the arguments, or a name that is in want of a quote: one argument more."""
 ANSWER = "You have no tools here. Nothing was run. Answer in text."
 
 
@@ -182,6 +187,8 @@ class _NativeCall:
         draft.edits += reader.relaxed.edits
         if draft.refusal is None and reader.relaxed.repeated:
             self._check_repeated()
+        if draft.refusal is None:
+            self._check_ends(reader.source)
         if draft.refusal is None and reader.relaxed.unfit:
             self._judge.refuse_numbers(draft, reader.relaxed.unfit)
 
@@ -190,6 +197,13 @@ class _NativeCall:
             check_repeated(self._draft.text())
         except Broken as why:
             self._malformed(why)
+
+    def _check_ends(self, source: Source) -> None:
+        """Is it clear where the values end, and the arguments?"""
+        if MORE.match("".join(self._written), source.base + source.pos) is not None:
+            self._malformed(Broken("an argument stands behind the end of the arguments: a bracket is one too many"))
+        elif self._draft.edits and (why := _unclear(self._draft)):
+            self._malformed(Broken(why))
 
     def _malformed(self, why: Exception) -> None:
         message = str(why) or "its arguments end too early"

@@ -41,6 +41,7 @@ FEW = 4
 LONGEST = 64 * 1024
 """Characters of one."""
 NAME_KEYS = r"(?:name|tool|tool_name|function|function_name|action)"
+NAME_KEY = late(rf"{NAME_KEYS}|id|type")
 ARGUMENT_KEYS = ("arguments", "args", "parameters", "params", "input")
 OBJECT = late(rf"\{{\s*\"{NAME_KEYS}\"\s*:\s*\"(?P<name>[^\"\n]{{1,256}})\"")
 BEGUN = late(
@@ -267,8 +268,14 @@ def _arguments(written: str, tool: Tool, read: Read) -> Mapping[str, Any] | None
     if found is None and written.startswith("{"):
         value = json.loads(written, strict=False)
         given = [value[key] for key in ARGUMENT_KEYS if isinstance(value.get(key), dict)]
-        found = given[0] if len(given) == 1 else None
+        found = given[0] if len(given) == 1 and not _stands_beside(value, tool) else None
     return found if found is not None and _fits(found, tool) else None
+
+
+def _stands_beside(value: Mapping[str, Any], tool: Tool) -> bool:
+    """Does an argument of the tool stand beside its name, where the others may have been ended too early?"""
+    keys = tool.parameters.get("properties")
+    return isinstance(keys, Mapping) and any(NAME_KEY.fullmatch(key) is None and key in keys for key in value)
 
 
 def _fits(arguments: Mapping[str, Any], tool: Tool) -> bool:

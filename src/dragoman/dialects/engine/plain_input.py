@@ -63,7 +63,12 @@ def _arguments(said: str, tool: Tool) -> Mapping[str, Any] | None:
             return None
         return value if isinstance(value, dict) else None
     name = _one_text(tool.parameters)
-    return {name: bare} if name and bare else None
+    return {name: bare} if name and bare and not _is_object(bare, tool) else None
+
+
+def _is_object(said: str, tool: Tool) -> bool:
+    """Is it an object with a sign that is wrong, rather than a text: does a parameter's name stand in it as a key?"""
+    return any(f'"{name}":' in said for name in tool.parameters["properties"])
 
 
 def _one_text(schema: Mapping[str, Any]) -> str:

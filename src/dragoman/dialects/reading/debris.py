@@ -19,7 +19,8 @@ from ...late import late
 from ...schema.validation import Shape
 from ...types import Edit
 from .compiled import Row
-from .likeness import differ
+from .keys import SCALAR
+from .likeness import SHORT, differ_at_end
 
 PIECE = 3
 """Signs of a mark, beside a name, that are no accident."""
@@ -38,15 +39,22 @@ IN_TAG = late(r"<[A-Za-z][\w:-]*(?:\s[^<>]*)?\Z")
 WHOLE_TAG = late(r"</?\w[\w:-]*(?:\s[^<>]*)?/?>\Z")
 LAST_CLOSER = late(r"</(?P<name>[\w:.-]+)\s*>\Z")
 LAST_TAG = late(r"<[/|｜]*(?P<word>\w{3,})[^\w<]*\Z")
+VALUE = late(rf"\s*(?:{SCALAR.pattern}|\[.*\]|\{{.*\}})\s*", re.DOTALL)
+"""A value that is no text."""
 SIGN = late(r"[^\w\s]")
 WORD = late(r"\w{4,}")
 SIGNS = ("<", ">", "|", "｜")
 GUESSED = "unclosed_argument"
+WRONG = "wrong_closer"
+NEARLY, MOST_NEARLY = 8, 256
+"""Marks of so many signs are known where a sign of four is wrong, and beside so many names of a text it is looked."""
 NAMED = "the name of an argument that is missing stands in another, beside a piece of a mark"
 MARKED = "a mark stands in the name of an argument"
+ANOTHER = "another call begins in this one, which is not closed"
 NAMELESS = "an argument has no name"
 INSIDE = "the closer of an argument stands in it, and another argument is missing"
 TRIMMED = "an argument's end was guessed, and whether the line's end before it belongs to it"
+DOUBLED = "an argument begins with the mark before an argument"
 LINE_ENDS = ("\n", "\r")
 BEGUN = "a piece of the mark before an argument stands in it"
 ENDED = "a piece of a mark stands where an argument's end was guessed"
@@ -58,8 +66,12 @@ def debris(row: Row, shape: Shape, arguments: Mapping[str, Any], edits: list[Edi
         return NAMELESS
     if any(key not in shape.keys and not key.isidentifier() and _holds_piece(row, key) for key in arguments):
         return MARKED
+    if not row.key_open and any(key not in shape.keys and _opens_call(row, key) for key in arguments):
+        return ANOTHER
     texts = [value for value in arguments.values() if isinstance(value, str)]
-    guessed = any(edit.kind == GUESSED for edit in edits)
+    if any(_begins_again(row, key, value) for key, value in arguments.items() if isinstance(value, str)):
+        return DOUBLED
+    guessed = any(edit.kind == GUESSED or (edit.kind == WRONG and not row.key_open) for edit in edits)
     if guessed and any(_ends_in(closers, text) or _ends_unopened(text) for closers, text in _ends(row, arguments)):
         return ENDED
     if guessed and trim and any(text.endswith(LINE_ENDS) for text in _guessed(arguments, edits)):
@@ -79,10 +91,30 @@ def debris(row: Row, shape: Shape, arguments: Mapping[str, Any], edits: list[Edi
     return ""
 
 
+def _opens_call(row: Row, key: str) -> bool:
+    """Is an element named as what opens a call?"""
+    return any(mark.endswith(f"<{key}>") for mark in row.opens_call)
+
+
+def _begins_again(row: Row, key: str, text: str) -> bool:
+    """Does a text begin with the opener of an argument that nothing in it closes: its own, once more?"""
+    begun = text.lstrip()
+    if row.key_open:
+        opens, closes = row.value_open or row.key_open, row.value_close
+    else:
+        opens, closes = (f"<{key}>",), (f"</{key}>",)
+    first = next((mark for mark in opens if len(mark) > PIECE and begun.startswith(mark) and begun != mark), "")
+    return bool(first) and text.count(first) > sum([text.count(mark) for mark in _shortest(closes)])
+
+
 def _closes_more(marks: Marks, text: str) -> bool:
-    """Do more closers of values end a line of the text than openers of arguments stand in it?"""
+    """Do more closers of values end a line of the text, or stand before a value at its end, than openers of arguments
+    stand in it?"""
     opens, _, closes = marks
-    closed = sum([text.count(f"{mark}\n") for mark in closes if len(mark) > PIECE])
+    closed = 0
+    for mark in closes:
+        if len(mark) > PIECE and mark in text:
+            closed += text.count(f"{mark}\n") + (VALUE.fullmatch(text.rpartition(mark)[2]) is not None)
     return closed > 0 and closed > sum([text.count(mark) for mark in _shortest(opens)])
 
 
@@ -102,8 +134,8 @@ def _goes_on(marks: Marks, text: str) -> bool:
 
 
 def _begins_in(marks: tuple[str, ...], text: str) -> bool:
-    """Does a text begin with the rest of one of these marks, which should have stood before it?"""
-    return any(text.startswith(mark[at:]) for mark in marks for at in range(1, len(mark) - REST + 1))
+    """Does a text begin with one of these marks, or the rest of one, which should have stood before it?"""
+    return any(text.startswith(mark[at:]) for mark in marks for at in range(len(mark) - REST + 1))
 
 
 def _shortest(marks: tuple[str, ...]) -> list[str]:
@@ -141,8 +173,9 @@ class _Around:
 
     def __init__(self, marks: Marks, text: str) -> None:
         self._marks, self._text = marks, text
-        self._reach = max([REACH, *(len(mark) for some in marks for mark in some)])
+        self._reach = max([REACH, *(len(mark) + NEARLY for some in marks for mark in some)])
         self._seen: dict[tuple[str, str], bool | str] = {}
+        self._left = MOST_NEARLY
         self._last: dict[str, int] = {}
 
     def tells(self, start: int, end: int) -> bool:
@@ -153,8 +186,17 @@ class _Around:
             if len(self._seen) >= MOST_SEEN:
                 self._seen.clear()
             found = _behind_closer(self._marks, before) or _between_marks(self._marks, before, behind)
+            if found is not True:
+                found = self._is_behind_nearly(before, end - start) or found
             self._seen[before, behind] = found
         return found is True or (found is not False and not self._is_tag(found, start - len(found), end))
+
+    def _is_behind_nearly(self, before: str, size: int) -> bool:
+        """Does what a few wrong signs make of an argument's opener stand before a name of this size?"""
+        if size < SHORT or self._left <= 0 or not any(sign in before for sign in SIGNS):
+            return False
+        self._left -= 1
+        return any(len(mark) >= NEARLY and _ends_nearly(before, mark) for mark in self._marks[0])
 
     def _is_tag(self, begun: str, start: int, end: int) -> bool:
         """Does what looks like a piece of a mark, `begun` here, belong to a tag of another kind, that is whole?"""
@@ -238,7 +280,7 @@ def _ends_nearly(text: str, mark: str) -> bool:
     if sorted(tail[-len(mark) :]) == sorted(mark):
         return True
     wrong = len(mark) // 4
-    return any(differ(tail[-size:], mark) <= wrong for size in range(len(mark) - wrong, len(mark) + wrong + 1))
+    return differ_at_end(tail[-len(mark) - wrong :], mark) <= wrong
 
 
 def _ends_in(closers: tuple[str, ...], text: str) -> bool:

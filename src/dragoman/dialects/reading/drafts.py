@@ -6,7 +6,7 @@ Contract: a draft is begun once and stands in `items` from then on, whatever bec
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ...late import late_call
@@ -28,23 +28,11 @@ if TYPE_CHECKING:
 _debris: Callable[..., str] = late_call(".debris", "debris", __name__)
 _check_repeated: Callable[[str], Any] = late_call("...lenient.whole_values", "check_repeated", __name__)
 _swallowed: Callable[[str], Swallowed] = late_call(".swallowed", "Swallowed", __name__)
-_has_edge: Callable[..., bool] = late_call(".swallowed", "has_edge", __name__)
 _holds_call: Callable[..., bool] = late_call(".swallowed", "holds_call", __name__)
 _holds_mark: Callable[[Row, str], bool] = late_call(".swallowed", "holds_mark", __name__)
-_swapped: Callable[..., str] = late_call(".swallowed", "swapped", __name__)
-_holds_missing: Callable[..., str] = late_call(".swallowed", "holds_missing", __name__)
+_unclear: Callable[[Draft], str] = late_call(".misplaced", "unclear", __name__)
 """Asked of calls that were mended."""
 
-GUESSES = frozenset({"unescaped_quote", "comment", "missing_bracket", "unclosed_argument"})
-"""Mends that guess where a value ends."""
-
-
-MISPLACES: Mapping[str, type] = {"unescaped_quote": str, "missing_bracket": dict}
-"""Mends that guess what belongs to a value, and what kind of value."""
-
-
-SWAPS = frozenset({"missing_comma", "missing_bracket", "unopened_string", "positional", "stray_closer"})
-"""Mends of a sign that is missing where it should stand, and may stand in a value beside it."""
 MOST_CALLS = 2000
 """So many calls are read in one list or section: no API takes as many, and no model means them."""
 
@@ -81,6 +69,9 @@ class Drafts(MarkedName):
         draft = self.last
         if draft is not None:
             draft.edits.append(Edit(kind))
+            if kind == "unclosed" and any(e.kind == "missing_bracket" and e.path != "$" for e in draft.edits):
+                why = "neither the arguments nor the call is closed: more of them may be missing"
+                draft.refuse(IssueKind.MALFORMED, why, self.judge.correction(draft, why))
 
     def new(self) -> Draft:
         """A draft that begins here."""
@@ -134,7 +125,6 @@ class Drafts(MarkedName):
         if isinstance(self.spec.args, TaggedArgs | ElementArgs):
             self._refuse_debris(draft, self.spec.args.trim)
         if draft.edits:
-            self._refuse_guesses(draft)
             self._refuse_swallowed(draft)
             self._refuse_misplaced(draft)
         self.draft = None
@@ -143,12 +133,6 @@ class Drafts(MarkedName):
         """A damaged mark has left the next argument, or its own end, in a value."""
         why = _debris(self.row, draft.shape, draft.arguments(), draft.edits, trim)
         if why:
-            draft.refuse(IssueKind.MALFORMED, why, self.judge.correction(draft, why))
-
-    def _refuse_guesses(self, draft: Draft) -> None:
-        """Of mends that guess where a value ends there may be one in a call (judge-rules.md E)."""
-        if len(GUESSES & {e.kind for e in draft.edits}) > 1:
-            why = "where a value ends is guessed twice over"
             draft.refuse(IssueKind.MALFORMED, why, self.judge.correction(draft, why))
 
     def _refuse_swallowed(self, draft: Draft) -> None:
@@ -163,18 +147,8 @@ class Drafts(MarkedName):
         draft.refuse(IssueKind.MALFORMED, why, self.judge.correction(draft, why))
 
     def _refuse_misplaced(self, draft: Draft) -> None:
-        """A bracket or a quote was missing, and what should stand beside a value may stand in it."""
-        mends = {edit.kind for edit in draft.edits}
-        kinds = [kind for mend, kind in MISPLACES.items() if mend in mends]
-        if draft.refusal is not None or not (kinds or mends & SWAPS):
-            return
-        arguments, why = draft.arguments(), ""
-        if key := next(filter(None, (_holds_missing(draft.shape, arguments, kind) for kind in kinds)), ""):
-            why = f"where a value ends is not clear: {key!r} stands in one, and is missing"
-        elif str in kinds and _has_edge(draft.shape, arguments, _places(draft, "unescaped_quote")):
-            why = "where a value begins or ends is not clear: a quote is one too many"
-        else:
-            why = _swapped(draft.shape, arguments, draft.edits)
+        """Where a value begins or ends is guessed, and may be elsewhere."""
+        why = _unclear(draft) if draft.refusal is None else ""
         if why:
             draft.refuse(IssueKind.MALFORMED, why, self.judge.correction(draft, why))
 
@@ -186,8 +160,3 @@ class Drafts(MarkedName):
             if not draft.strong:
                 raise
             draft.refuse(IssueKind.DUPLICATE_KEYS, str(why), self.judge.correction(draft, str(why)))
-
-
-def _places(draft: Draft, kind: str) -> list[str]:
-    """Where mends of this kind were made."""
-    return [edit.path for edit in draft.edits if edit.kind == kind]

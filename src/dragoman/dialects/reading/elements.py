@@ -47,6 +47,8 @@ ONE_TAG = late(r"\s*+<[^<>]*+[<>]")
 ANY_TAG = late(rf"</?\s*+(?P<name>{WORD}+)")
 NAME = late(WORD)
 ITEMS = frozenset({"item"})
+WORDLESS = late(r"(?:</?[\w:.-]++>|\W)*+")
+"""What may stand loose between the items of a list: no word of a value."""
 LEFT = late(r"[<>]|\A\W*\Z")
 """What a damaged tag leaves between elements."""
 
@@ -372,6 +374,11 @@ class _Elements:
 
     def _items(self, node: Node, item: Shape) -> list[Any]:
         """An array out of its elements; one of a kind unknown to the schema keeps the name of its only element."""
+        loose = "".join(node.text).strip()
+        if WORDLESS.fullmatch(loose) is None:
+            raise Broken("text stands between the items of a list")
+        if loose:
+            self.draft.edits.append(Edit("stray_mark", "$", loose))
         keys = {c.key for c in node.children}
         if len(keys) > 1 and any(map(self.draft.shape.has, keys - ITEMS)):
             raise Broken("another argument stands among the items of a list, which is not closed")

@@ -19,12 +19,25 @@ ROOM, SHORT = 8, 3
 
 def differ(one: str, other: str) -> int:
     """How many signs must be put in, taken out or changed to make one of the other."""
+    return _differences(one, other)[-1]
+
+
+def differ_at_end(text: str, mark: str) -> int:
+    """The same, of the mark and whatever end of the text is most alike."""
+    return min(_differences(mark[::-1], text[::-1]))
+
+
+def _differences(one: str, other: str) -> list[int]:
+    """How much `one` differs from every beginning of the other."""
     row = list(range(len(other) + 1))
     for at, sign in enumerate(one, 1):
         before, row[0] = row[0], at
         for n, wanted in enumerate(other, 1):
-            before, row[n] = row[n], min(row[n] + 1, row[n - 1] + 1, before + (sign != wanted))
-    return row[-1]
+            changed = before if sign == wanted else before + 1
+            before = row[n]
+            shorter = before + 1 if before < row[n - 1] else row[n - 1] + 1
+            row[n] = changed if changed < shorter else shorter
+    return row
 
 
 def stands_behind_quote(name: str, text: str) -> bool:

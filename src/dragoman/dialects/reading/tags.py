@@ -120,8 +120,9 @@ class _Tags:
                 yield from self._argument(found)
             elif not (yield from self._stray()):
                 break
-        yield from self._end()
+        end = yield from self._end()
         self.out.finish()
+        self._check_last(end)
 
     def _stray(self) -> Need[bool]:
         """A closing tag that closes nothing here: of another name, or one too many."""
@@ -136,21 +137,28 @@ class _Tags:
         self.draft.edits.append(Edit("stray_closer", "$", closer.group().strip()))
         return True
 
-    def _end(self) -> Need[None]:
-        """After the last argument: a closer, or the end of the text."""
+    def _end(self) -> Need[str]:
+        """After the last argument: a closer, which is told, or the end of the text."""
         src, row = self.a.src, self.a.row
         _, found = yield from src.glance(row.ends + row.tool_open)
         if found:
-            return
+            return found
         if (yield from _at_end(self.a, row.ends)):
             if not self.out.given:
                 raise Cut
             src.pos = len(src.buf)
             self.a.closed = False
             self.draft.edits.append(Edit("unclosed"))
-            return
-        if row.ends:
+        elif row.ends:
             raise Broken("text stands between the arguments")
+        return ""
+
+    def _check_last(self, end: str) -> None:
+        """Does the call's closer that should stand before its `end` stand in an argument's text?"""
+        ends = self.a.row.ends
+        passed = ends[: ends.index(end)] if end in ends else () if end else ends
+        if any(isinstance(text, str) and text.rstrip().endswith(passed) for text in self.draft.arguments().values()):
+            raise Broken("an argument ends with the mark that should end the call")
 
     def _argument(self, opener: str) -> Need[None]:
         src, row = self.a.src, self.a.row

@@ -16,6 +16,7 @@ from ..judge.candidate import Draft
 from ..spec import TextArgs, YamlCall
 from .arguments import take_keys, unescaped
 from .call import Attempt, Mismatch
+from .likeness import SHORT, differ
 from .raw_values import UNCLEAR
 
 CDATA = late(r"<!\[CDATA\[(.*?)\]\]>", re.S)
@@ -26,6 +27,8 @@ MOST_OPEN = 64
 INDENTED = late(r"\n[ \t]+</[^<>\n]*>\Z")
 """A closer that stands deeper than a call's first line."""
 MAX_INDENT = 200
+MOST_HEAD = 64
+"""Signs before a colon that may be a parameter's name, with one of them wrong."""
 STRAY = late(r"\n</(?P<key>[\w.:-]{1,80})>[ \t\r]*\n?\Z")
 
 
@@ -179,6 +182,9 @@ def _names_parameter(text: str, shape: Shape) -> bool:
     """Does the text hold what is left of another notation: a parameter's name as a tag or at the head of a line?"""
     if len(shape.keys) < 2:
         return False
+    head, colon, _ = text.lstrip()[:MOST_HEAD].partition(": ")
+    if colon and any(len(key) >= SHORT and differ(head, key) <= 1 for key in shape.keys):
+        return True
     return any(
         f"<{key}" in text or f"{key}>" in text or re.search(rf"^\W*{re.escape(key)}\W*[:=\"']", text, re.M)
         for key in shape.keys
