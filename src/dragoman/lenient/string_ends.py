@@ -27,7 +27,11 @@ MAX_KEY = 4096
 TWO_READINGS = "unescaped quotes inside a string leave two readings"
 BLANKS = late(f"[{BLANK}]*")
 COMMENTS = ("//", "/*")
-REST_OF_LINE = late(r"[^\n]*")
+COMMENT = late(r"(?:#|//)[^\r\n]*+[\r\n]|/\*(?s:.)*?\*/")
+BEGUN = late(r"#|/(?:[/*]|\Z)")
+"""What begins as one."""
+MAX_COMMENT = 1024
+"""A longer one is none when deciding where a string ends."""
 ARROW = ("=>",)
 FLAG = ("--",)
 WRITTEN = ("\\n", "\\t", "\\r")
@@ -167,6 +171,8 @@ class StringEnds:
             return True
         if place == "key":
             return c in f":=：,{WIDE_COMMA})]}}"
+        if c in "/#" and look.skipped and (c := (yield from look.over_comments())) in ("", "/", "#"):
+            return False
         if c == self.closers[-1]:
             return (yield from self._brackets_follow(look))
         if c == "," or (c == WIDE_COMMA and place == "member"):
@@ -184,16 +190,7 @@ class StringEnds:
             return look.skipped and bool((yield from self._quoted_key(look)))
         if c == "-" and self.flags and place == "member":
             return look.skipped and (yield from look.at(FLAG, 2))
-        if c in "/#" and look.skipped and (c == "#" or (yield from look.at(COMMENTS, 2))):
-            return (yield from self._structure_behind_comment(look))
         return c in "<~`;" and len(self.closers) == 0
-
-    def _structure_behind_comment(self, look: _Look) -> Need[bool]:
-        """Behind a quote and what may be a comment to the line's end: does structure follow on the next line?"""
-        if not self.closers:
-            return True
-        c = yield from look.line_end()
-        return c in ("\"", "'", ",", self.closers[-1])
 
     def _opens_value(self) -> Need[bool]:
         """Is the quote that stands in a key, behind an equals sign, the first of the value: `"name="f", …`?"""
@@ -251,7 +248,7 @@ class StringEnds:
     def _key_follows(self, look: _Look) -> Need[str]:
         """After a comma in an object: "" unless a key (or the object's end) can begin there."""
         look.skip()
-        while (c := (yield from look.after_space())) == "\\" and (yield from look.at(WRITTEN, 2)):
+        while (c := (yield from look.over_comments())) == "\\" and (yield from look.at(WRITTEN, 2)):
             look.ahead += 2
         if not c or c == self.closers[-1] or c in (",", WIDE_COMMA) or (yield from look.at(COMMENTS, 2)):
             return "]"
@@ -295,10 +292,19 @@ class _Look:
     def skip(self) -> None:
         self.ahead += 1
 
-    def line_end(self) -> Need[str]:
-        """Skip the rest of this line; returns what stands behind it."""
-        yield from self._after(REST_OF_LINE)
-        return (yield from self.after_space())
+    def over_comments(self) -> Need[str]:
+        """Skip white space and whole comments; returns what stands behind them."""
+        src = self.src
+        while (c := (yield from self.after_space())) in ("#", "/"):
+            begin = src.pos + self.ahead
+            found = COMMENT.match(src.buf, begin, begin + MAX_COMMENT)
+            if found is not None:
+                self.ahead += found.end() - begin
+            elif src.eof or len(src.buf) - begin >= MAX_COMMENT or not BEGUN.match(src.buf, begin):
+                return c
+            else:
+                yield
+        return c
 
     def at(self, marks: tuple[str, ...], longest: int) -> Need[bool]:
         """Does one of `marks` stand here?"""
