@@ -116,6 +116,7 @@ class StringEnds:
         self.src, self.form, self.stops = src, form, stops
         self.closers: list[str] = []
         self.colons = False  # a keyword was written with a colon: the next may be, too
+        self.listed = False  # a list stands around the call: its bracket may close both
         self.flags = False  # a key was written as a shell's flag: the next one needs no comma before it
         self._longest_stop = max(map(len, stops), default=0)
 
@@ -167,7 +168,11 @@ class StringEnds:
         """
         look = _Look(self.src)
         c = yield from look.after_space()
-        if not c or not self.closers or (yield from look.at(self.stops, self._longest_stop)):
+        if not c or not self.closers:
+            return True
+        if (yield from look.at(self.stops, self._longest_stop)):
+            return not self.form.python or not (yield from self._quotes_a_stop())
+        if c == "]" and place == "member" and (yield from self._list_ends(look.ahead)):
             return True
         if place == "key":
             return c in f":=：,{WIDE_COMMA})]}}"
@@ -239,6 +244,20 @@ class StringEnds:
             look.skip()
             return not (yield from look.after_space())
         return not c or not c.isalnum()
+
+    def _list_ends(self, ahead: int) -> Need[bool]:
+        """Does a list of calls end here, within the call's own brackets, and nothing follow but a mark around it?"""
+        if not self.listed or len(self.closers) > 1:
+            return False
+        look = _Look(self.src, ahead + 1)
+        return not (yield from look.after_space()) or (yield from look.at(self.stops, self._longest_stop))
+
+    def _quotes_a_stop(self) -> Need[bool]:
+        """Does a quote stand here, a mark around the whole value, and a quote again?"""
+        if not self.stops:
+            return False
+        text = yield from self.src.peek(max(map(len, self.stops)) + 2)
+        return any(text.startswith((f'{stop}"', f"{stop}'"), 1) for stop in self.stops)
 
     def _item_follows(self, look: _Look) -> Need[bool]:
         look.skip()
