@@ -11,6 +11,7 @@ with the same outcome as one by one.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import cached_property
 
 from ..late import late
@@ -34,6 +35,7 @@ MAX_COMMENT = 1024
 """A longer one is none when deciding where a string ends."""
 ARROW = ("=>",)
 FLAG = ("--",)
+LEADS_ON = tuple(" \t\r\n=:,;([{+-")
 WRITTEN = ("\\n", "\\t", "\\r")
 """White space as its escapes."""
 GOES_ON = r"[\w=>.)(;+*?!&%$@^:-]"
@@ -101,6 +103,10 @@ WORD_BEHIND = late(rf'"[\w.:/-]{{1,64}}"[{BLANK}]*+(?:\}}|,[{BLANK}]*+"[\w-]{{1,
 KEY_RUN = {quote: late(f"[^{end}\\\\\n]+") for quote, end in KEY_ENDS.items()}
 
 
+def _none(_: str) -> bool:
+    return False
+
+
 class StringEnds:
     """Decides on quotes over a source.
 
@@ -116,6 +122,7 @@ class StringEnds:
         self.src, self.form, self.stops = src, form, stops
         self.closers: list[str] = []
         self.colons = False  # a keyword was written with a colon: the next may be, too
+        self.keywords: Callable[[str], bool] = _none  # may a call have one of this name, if a comma was forgotten?
         self.listed = False  # a list stands around the call: its bracket may close both
         self.flags = False  # a key was written as a shell's flag: the next one needs no comma before it
         self._longest_stop = max(map(len, stops), default=0)
@@ -195,6 +202,8 @@ class StringEnds:
             return look.skipped and bool((yield from self._quoted_key(look)))
         if c == "-" and self.flags and place == "member":
             return look.skipped and (yield from look.at(FLAG, 2))
+        if c.isidentifier() and place == "member" and not inner and look.skipped:
+            return (yield from self._keyword_follows(look))
         return c in "<~`;" and len(self.closers) == 0
 
     def _opens_value(self) -> Need[bool]:
@@ -244,6 +253,15 @@ class StringEnds:
             look.skip()
             return not (yield from look.after_space())
         return not c or not c.isalnum()
+
+    def _keyword_follows(self, look: _Look) -> Need[bool]:
+        """Does a keyword of the call follow the end of a string, with no comma between?
+
+        Where the string would end in a sign that leads on, the quote is more likely its own.
+        """
+        if len(self.closers) > 1 or self.src.behind(1) in LEADS_ON:
+            return False
+        return self.keywords((yield from look.bare_key(("=",))))
 
     def _list_ends(self, ahead: int) -> Need[bool]:
         """Does a list of calls end here, within the call's own brackets, and nothing follow but a mark around it?"""

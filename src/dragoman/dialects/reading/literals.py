@@ -72,7 +72,7 @@ def keyword_args(attempt: Attempt) -> Need[None]:
         beside_known = attempt.is_inner and not attempt.drafts and (yield from _is_beside_known(attempt))
     attempt.begin(draft, name, beside_known=beside_known)
     reader, start = Relaxed(src, PYTHON, attempt.stops), src.at
-    reader.listed = attempt.is_item
+    reader.listed, reader.keywords = attempt.is_item, draft.shape.has
     yield from _members(draft, reader, PYTHON)
     attempt.finish(draft, reader)
     if draft.edits:
@@ -83,6 +83,8 @@ def _members(draft: Draft, reader: Relaxed, form: Form) -> Need[None]:
     """The arguments; without their last bracket only where each value shows its own end."""
     yield from members_of(draft, reader, form)
     mends = {edit.kind for edit in reader.edits}
+    if form.python and {"missing_comma", "unescaped_quote"} <= mends:
+        raise Broken("where a string ends is not clear: a comma is missing, and quotes are not escaped")
     if "missing_bracket" not in mends:
         return
     if mends & WITHOUT_QUOTES:
