@@ -73,13 +73,13 @@ def keyword_args(attempt: Attempt) -> Need[None]:
     attempt.begin(draft, name, beside_known=beside_known)
     reader, start = Relaxed(src, PYTHON, attempt.stops), src.at
     reader.listed, reader.keywords = attempt.is_item, draft.shape.has
-    yield from _members(draft, reader, PYTHON)
+    yield from _members(attempt, draft, reader, PYTHON)
     attempt.finish(draft, reader)
     if draft.edits:
         _refuse_computed(attempt, draft, src.behind(src.at - start))
 
 
-def _members(draft: Draft, reader: Relaxed, form: Form) -> Need[None]:
+def _members(attempt: Attempt, draft: Draft, reader: Relaxed, form: Form) -> Need[None]:
     """The arguments; without their last bracket only where each value shows its own end."""
     yield from members_of(draft, reader, form)
     mends = {edit.kind for edit in reader.edits}
@@ -89,6 +89,10 @@ def _members(draft: Draft, reader: Relaxed, form: Form) -> Need[None]:
         return
     if mends & WITHOUT_QUOTES:
         raise Broken("a bracket is missing, and a value has no quotes")
+    src = reader.src
+    if reader.listed and not src.buf[src.pos + 1 :].strip() and attempt.ends is not None and not attempt.ends():
+        src.pos = len(src.buf)
+        raise Cut
     texts = [value for value in draft.arguments().values() if isinstance(value, str)]
     if reader.listed and any(text.count("[") > text.count("]") for text in texts):
         raise Broken("a bracket is missing, and a value may go on behind the list's")
@@ -218,5 +222,5 @@ def brace_args(attempt: Attempt) -> Need[None]:
     attempt.begin(draft, name, call_id)
     form = Form(quotes=args.quotes, bare=True)
     reader = Relaxed(attempt.src, form, attempt.stops)
-    yield from _members(draft, reader, form)
+    yield from _members(attempt, draft, reader, form)
     attempt.finish(draft, reader)
