@@ -96,6 +96,8 @@ class Damaged:
             if c != ",":
                 return None
             at = self._skip(at + 1)
+            if text[at : at + 1] == closers[-1]:
+                continue
             if closers[-1] == "}":
                 key = KEY.match(text, at)
                 if key is None:

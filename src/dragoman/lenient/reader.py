@@ -129,8 +129,9 @@ class Relaxed(BlankReader):
         src.pos = COMMAS.match(src.buf, src.pos).end()  # type: ignore[union-attr]
 
     def _stopped(self) -> Need[bool]:
-        """Does a mark around the whole value stand where a bracket should close?  Then the bracket is missing."""
-        if not self.stops or not (yield from self.src.glance(self.stops))[1]:
+        """Does a mark or a list around it all end where a bracket should close?  Then the bracket is missing."""
+        stop = self.stops and (yield from self.src.glance(self.stops))[1]
+        if not stop and not ((yield from self.src.peek()) == "]" and (yield from self._list_ends(0))):
             return False
         self.note("missing_bracket", "", self.closers[-1])
         self._shut()

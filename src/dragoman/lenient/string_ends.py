@@ -11,6 +11,7 @@ with the same outcome as one by one.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import cached_property
 
 from ..late import late
@@ -27,9 +28,14 @@ MAX_KEY = 4096
 TWO_READINGS = "unescaped quotes inside a string leave two readings"
 BLANKS = late(f"[{BLANK}]*")
 COMMENTS = ("//", "/*")
-REST_OF_LINE = late(r"[^\n]*")
+COMMENT = late(r"(?:#|//)[^\r\n]*+[\r\n]|/\*(?s:.)*?\*/")
+BEGUN = late(r"#|/(?:[/*]|\Z)")
+"""What begins as one."""
+MAX_COMMENT = 1024
+"""A longer one is none when deciding where a string ends."""
 ARROW = ("=>",)
 FLAG = ("--",)
+LEADS_ON = tuple(" \t\r\n=:,;([{+-")
 WRITTEN = ("\\n", "\\t", "\\r")
 """White space as its escapes."""
 GOES_ON = r"[\w=>.)(;+*?!&%$@^:-]"
@@ -97,6 +103,10 @@ WORD_BEHIND = late(rf'"[\w.:/-]{{1,64}}"[{BLANK}]*+(?:\}}|,[{BLANK}]*+"[\w-]{{1,
 KEY_RUN = {quote: late(f"[^{end}\\\\\n]+") for quote, end in KEY_ENDS.items()}
 
 
+def _none(_: str) -> bool:
+    return False
+
+
 class StringEnds:
     """Decides on quotes over a source.
 
@@ -112,6 +122,8 @@ class StringEnds:
         self.src, self.form, self.stops = src, form, stops
         self.closers: list[str] = []
         self.colons = False  # a keyword was written with a colon: the next may be, too
+        self.keywords: Callable[[str], bool] = _none  # may a call have one of this name, if a comma was forgotten?
+        self.listed = False  # a list stands around the call: its bracket may close both
         self.flags = False  # a key was written as a shell's flag: the next one needs no comma before it
         self._longest_stop = max(map(len, stops), default=0)
 
@@ -163,10 +175,16 @@ class StringEnds:
         """
         look = _Look(self.src)
         c = yield from look.after_space()
-        if not c or not self.closers or (yield from look.at(self.stops, self._longest_stop)):
+        if not c or not self.closers:
+            return True
+        if (yield from look.at(self.stops, self._longest_stop)):
+            return not self.form.python or not (yield from self._quotes_a_stop())
+        if c == "]" and place == "member" and (yield from self._list_ends(look.ahead)):
             return True
         if place == "key":
             return c in f":=：,{WIDE_COMMA})]}}"
+        if c in "/#" and look.skipped and (c := (yield from look.over_comments())) in ("", "/", "#"):
+            return False
         if c == self.closers[-1]:
             return (yield from self._brackets_follow(look))
         if c == "," or (c == WIDE_COMMA and place == "member"):
@@ -184,16 +202,9 @@ class StringEnds:
             return look.skipped and bool((yield from self._quoted_key(look)))
         if c == "-" and self.flags and place == "member":
             return look.skipped and (yield from look.at(FLAG, 2))
-        if c in "/#" and look.skipped and (c == "#" or (yield from look.at(COMMENTS, 2))):
-            return (yield from self._structure_behind_comment(look))
+        if c.isidentifier() and place == "member" and not inner and look.skipped:
+            return (yield from self._keyword_follows(look))
         return c in "<~`;" and len(self.closers) == 0
-
-    def _structure_behind_comment(self, look: _Look) -> Need[bool]:
-        """Behind a quote and what may be a comment to the line's end: does structure follow on the next line?"""
-        if not self.closers:
-            return True
-        c = yield from look.line_end()
-        return c in ("\"", "'", ",", self.closers[-1])
 
     def _opens_value(self) -> Need[bool]:
         """Is the quote that stands in a key, behind an equals sign, the first of the value: `"name="f", …`?"""
@@ -243,6 +254,29 @@ class StringEnds:
             return not (yield from look.after_space())
         return not c or not c.isalnum()
 
+    def _keyword_follows(self, look: _Look) -> Need[bool]:
+        """Does a keyword of the call follow the end of a string, with no comma between?
+
+        Where the string would end in a sign that leads on, the quote is more likely its own.
+        """
+        if len(self.closers) > 1 or self.src.behind(1) in LEADS_ON:
+            return False
+        return self.keywords((yield from look.bare_key(("=",))))
+
+    def _list_ends(self, ahead: int) -> Need[bool]:
+        """Does a list of calls end here, within the call's own brackets, and nothing follow but a mark around it?"""
+        if not self.listed or len(self.closers) > 1:
+            return False
+        look = _Look(self.src, ahead + 1)
+        return not (yield from look.after_space()) or (yield from look.at(self.stops, self._longest_stop))
+
+    def _quotes_a_stop(self) -> Need[bool]:
+        """Does a quote stand here, a mark around the whole value, and a quote again?"""
+        if not self.stops:
+            return False
+        text = yield from self.src.peek(max(map(len, self.stops)) + 2)
+        return any(text.startswith((f'{stop}"', f"{stop}'"), 1) for stop in self.stops)
+
     def _item_follows(self, look: _Look) -> Need[bool]:
         look.skip()
         c = yield from look.after_space()
@@ -251,7 +285,7 @@ class StringEnds:
     def _key_follows(self, look: _Look) -> Need[str]:
         """After a comma in an object: "" unless a key (or the object's end) can begin there."""
         look.skip()
-        while (c := (yield from look.after_space())) == "\\" and (yield from look.at(WRITTEN, 2)):
+        while (c := (yield from look.over_comments())) == "\\" and (yield from look.at(WRITTEN, 2)):
             look.ahead += 2
         if not c or c == self.closers[-1] or c in (",", WIDE_COMMA) or (yield from look.at(COMMENTS, 2)):
             return "]"
@@ -295,10 +329,19 @@ class _Look:
     def skip(self) -> None:
         self.ahead += 1
 
-    def line_end(self) -> Need[str]:
-        """Skip the rest of this line; returns what stands behind it."""
-        yield from self._after(REST_OF_LINE)
-        return (yield from self.after_space())
+    def over_comments(self) -> Need[str]:
+        """Skip white space and whole comments; returns what stands behind them."""
+        src = self.src
+        while (c := (yield from self.after_space())) in ("#", "/"):
+            begin = src.pos + self.ahead
+            found = COMMENT.match(src.buf, begin, begin + MAX_COMMENT)
+            if found is not None:
+                self.ahead += found.end() - begin
+            elif src.eof or len(src.buf) - begin >= MAX_COMMENT or not BEGUN.match(src.buf, begin):
+                return c
+            else:
+                yield
+        return c
 
     def at(self, marks: tuple[str, ...], longest: int) -> Need[bool]:
         """Does one of `marks` stand here?"""

@@ -274,13 +274,6 @@ class StringReader(StringEnds):
             return self.src.at
         return (yield from self._planned_end())
 
-    def _quotes_a_stop(self) -> Need[bool]:
-        """Does a quote stand here, a mark around the whole value, and a quote again?"""
-        if not self.stops:
-            return False
-        text = yield from self.src.peek(max(map(len, self.stops)) + 2)
-        return any(text.startswith(f'{stop}"', 1) for stop in self.stops)
-
     def _planned_end(self) -> Need[int]:
         """Where the string ends in which an unescaped quote stands here, by all that follows; -1 where that tells
         nothing."""

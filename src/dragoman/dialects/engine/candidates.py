@@ -208,7 +208,7 @@ class Trial(Damage):
         attempt = Attempt(self.src, row, self.judge, self._begun, READERS)
         attempt.strays = None if self.teller.reasoning else self._closers()
         attempt.alone = not self.teller.reasoning and not self.teller.context.any
-        attempt.ends = None if row.strong else lambda: self.finish != Stop.LENGTH
+        attempt.ends = lambda: self.finish != Stop.LENGTH
         return attempt
 
     def _failure(self, row: Row, why: Exception) -> Need[tuple[Row, Exception] | None]:

@@ -217,7 +217,7 @@ def _wanted(row: Row) -> tuple[str, int] | None:
     if not isinstance(args, NAMED):
         return None
     if row.tool_open:
-        return opened + any_of(row.tool_open), longest
+        return opened + any_of(row.tool_open + row.torn_open), longest
     return (opened, longest) if row.tool_close else None
 
 

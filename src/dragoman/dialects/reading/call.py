@@ -82,6 +82,11 @@ class Attempt(Drafts):
         """Is what is read now an item of a list, or printed?"""
         return self._nested > 0
 
+    @property
+    def is_item(self) -> bool:
+        """Is what is read now an item of the outermost list?"""
+        return self._nested == 1
+
     # ── sections ─────────────────────────────────────────────────────────────
 
     def run(self) -> Need[None]:
@@ -100,8 +105,10 @@ class Attempt(Drafts):
         if inside:
             if not (yield from self.closing(row.section_close)) and isinstance(self.spec.args, KeywordArgs):
                 yield from self._doubt_rest()
+            yield from self._doubt()
         elif isinstance(self.spec.args, KeywordArgs):
             yield from self.closing((";",))
+            yield from self._doubt()
         elif isinstance(self.spec.args, JsonCall) and not self.row.strong and (yield from self.closing(("}",))):
             self.last_edit("stray_bracket")
         if not self.row.strong and isinstance(self.spec.args, KeywordArgs) and self.drafts:
@@ -358,7 +365,8 @@ class Attempt(Drafts):
         closers = self.call_close
         if closers and not (yield from self.closing(closers)):
             yield from self._strays()
-        yield from self._doubt()
+        if not self.is_inner or not isinstance(self.spec.args, KeywordArgs):
+            yield from self._doubt()
 
     def _opener(self) -> Need[str]:
         """Take the call's opener; with a declared name in it, that is the tool that is called."""

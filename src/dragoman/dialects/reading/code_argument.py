@@ -56,15 +56,23 @@ def refuse_code(attempt: Attempt) -> Need[None]:
 
 
 def _code(attempt: Attempt) -> Need[str]:
-    """The code, up to the closer behind which the call ends: one inside it is a part of it."""
+    """The code, up to the closer behind which the call ends: one inside it is a part of it.
+
+    Where the text ends instead, that closer has a line of its own, and none in the code is without its opener.
+    """
     src, got = attempt.src, list[str]()
     while True:
         if not (yield from src.until((CLOSER,), got.append)):
             raise Cut
         _, ended = yield from src.glance(attempt.call_close)
+        text = "".join(got)
+        if not ended and text.endswith("\n") and text.count(OPENER) == text.count(CLOSER):
+            ahead = yield from src.over_space()
+            if src.pos + ahead == len(src.buf) and attempt.ends is not None and attempt.ends():
+                ended = CLOSER
         if ended:
-            return "".join(got).removesuffix("\n")
-        got.append(CLOSER)
+            return text.removesuffix("\n")
+        got = [text, CLOSER]
 
 
 def _parameter(tool: Tool) -> str:

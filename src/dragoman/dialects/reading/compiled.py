@@ -60,6 +60,8 @@ class Row:
         self.call_close: Marks = _plain(_bare(d.call.close))
         self.headed: bool = d.segments is not None and bool(set(self.call_open) & set(d.segments.open))
         self.tool_open, self.tool_close = _bare(d.tool.open), _bare(d.tool.close, newline=True)
+        tags = self.tool_open if self.section_open else ()
+        self.torn_open: Marks = tuple(o[1:] for o in tags if o[0] == "<" and o[-1] in "\"'=")  # the first sign is lost
         self.body_open, self.body_close = _bare(d.body.open), _bare(d.body.close)
         self.between: Marks = _bare(d.between)
         self.items: Marks = tuple(mark for mark in self.between if mark and mark not in JOINTS)

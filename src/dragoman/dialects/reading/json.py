@@ -189,7 +189,7 @@ class _Object:
     def __init__(self, attempt: Attempt, args: JsonCall, call_id: str | None = None) -> None:
         self.a, self.args = attempt, args
         self.reader = Relaxed(attempt.src, stops=attempt.stops)
-        self.reader.may_end = attempt.ends
+        self.reader.may_end = None if attempt.row.strong else attempt.ends
         self.draft = attempt.new()
         self.name: Any = None
         self.id: Any = call_id

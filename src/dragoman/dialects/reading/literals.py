@@ -21,6 +21,8 @@ QUOTED_CALL = late(r"[\"'`](?=[A-Za-z_$][\w\\.\-:]*\()")
 """A string that holds a call."""
 SET = late(r"\{(?=\s*[\"'`]?[A-Za-z_$][\w\\.\-:]*\()")
 """Braces around a call, as around the one item of a set."""
+WITHOUT_QUOTES = frozenset({"bare_string", "variable", "unopened_string"})
+"""Mends of values that no quotes hold together."""
 QUOTES = ("'", '"', "`")
 ESCAPED = late(r"\\.", re.S)
 NEXT_CALL = late(r",\s*([A-Za-z_$][\w.\-:]{0,255})\(")
@@ -69,11 +71,31 @@ def keyword_args(attempt: Attempt) -> Need[None]:
         name = name.removesuffix(".call")
         beside_known = attempt.is_inner and not attempt.drafts and (yield from _is_beside_known(attempt))
     attempt.begin(draft, name, beside_known=beside_known)
-    reader, start = Relaxed(src, PYTHON), src.at
-    yield from members_of(draft, reader, PYTHON)
+    reader, start = Relaxed(src, PYTHON, attempt.stops), src.at
+    reader.listed, reader.keywords = attempt.is_item, draft.shape.has
+    yield from _members(attempt, draft, reader, PYTHON)
     attempt.finish(draft, reader)
     if draft.edits:
         _refuse_computed(attempt, draft, src.behind(src.at - start))
+
+
+def _members(attempt: Attempt, draft: Draft, reader: Relaxed, form: Form) -> Need[None]:
+    """The arguments; without their last bracket only where each value shows its own end."""
+    yield from members_of(draft, reader, form)
+    mends = {edit.kind for edit in reader.edits}
+    if form.python and {"missing_comma", "unescaped_quote"} <= mends:
+        raise Broken("where a string ends is not clear: a comma is missing, and quotes are not escaped")
+    if "missing_bracket" not in mends:
+        return
+    if mends & WITHOUT_QUOTES:
+        raise Broken("a bracket is missing, and a value has no quotes")
+    src = reader.src
+    if reader.listed and not src.buf[src.pos + 1 :].strip() and attempt.ends is not None and not attempt.ends():
+        src.pos = len(src.buf)
+        raise Cut
+    texts = [value for value in draft.arguments().values() if isinstance(value, str)]
+    if reader.listed and any(text.count("[") > text.count("]") for text in texts):
+        raise Broken("a bracket is missing, and a value may go on behind the list's")
 
 
 def _is_beside_known(attempt: Attempt) -> Need[bool]:
@@ -199,6 +221,6 @@ def brace_args(attempt: Attempt) -> Need[None]:
         raise Mismatch
     attempt.begin(draft, name, call_id)
     form = Form(quotes=args.quotes, bare=True)
-    reader = Relaxed(attempt.src, form)
-    yield from members_of(draft, reader, form)
+    reader = Relaxed(attempt.src, form, attempt.stops)
+    yield from _members(attempt, draft, reader, form)
     attempt.finish(draft, reader)

@@ -50,7 +50,7 @@ class MarkedName:
         if self.called:
             yield from self._head_end()
             return self.called, None, ""
-        if row.tool_open and not (yield from src.literal(row.tool_open)):
+        if row.tool_open and not (yield from src.literal(row.tool_open + row.torn_open)):
             raise Mismatch
         if row.tool_open:
             yield from src.space()
