@@ -153,6 +153,21 @@ UNCLEAR = (
     '<tool_call>\nname: search\narguments:\n  query: w\n  tags: ["a b", "c,d]\n</tool_call>',
     '<tool_call>\nname: search\narguments:\n  query: w\n  l|mit: 5\n</tool_call>',
     '<tool_call name="write_file" args=\'{"path": "a.py", "f}rce": true}\' />',
+    "<function=search>\n<parameter=query>\nw\n</paramter>\n</function>\n"
+    "<function=search>\n<parameter=query>\nx\n</parameter>\n</function>",
+    '<function_calls><invoke name="search"><parameter name="query">w</paramter></invoke>'
+    '<invoke name="search"><parameter name="query">x</parameter></invoke></function_calls>',
+    "<tool_call>search\n<arg_key>query</arg_key>\n<arg_value>w</arg_vlue>\n</tool_call>\n"
+    "<tool_call>search\n<arg_key>query</arg_key>\n<arg_value>x</arg_value>\n</tool_call>",
+    "```tool\nTOOL_NAME: search\nBEGIN_ARG: query\nw\nEND_RG\n```\n```tool\nTOOL_NAME: search\nBEGIN_ARG: query\nx\nEND_ARG\n```",
+    '<tool_call>\n<function="search">\n<parameter="query">\nw\n<parameter>\n<parameter="limit">\n3\n</parameter>\n'
+    "</function>\n</tool_call>",
+    "<function=bash>\n<parameter=command>\nls\n</paramter>\n<parameter=follow>\nalways\n</parameter>\n</function>",
+    '<｜DSML｜function_calls>\n<｜DSML｜invoke name="bash">\n<｜DSML｜parameter name="command" string="true">ls\n'
+    '<｜DSML｜parameter name="timeot" string="false">3</｜DSML｜parameter>\n</｜DSML｜invoke>\n</｜DSML｜function_calls>',
+    "<function=write_file>\n<parameter=path>\na.txt\n<path>\n<parameter=content>\nx\n</parameter>\n</function>",
+    '<function_calls>\n<invoke name="write_file">\n<parameter name="path">a.txt</path\n</invoke>\n</function_calls>',
+    "<tool_call>\n<function=write_file>\n<parameter=path>\na\n</parameter>\n<parameter=content>\nx\n</content>\n</function\n</tool_call>",
 )
 
 
@@ -173,6 +188,11 @@ CLEAR = (
     ('<function_calls>search(query="w", tags=["a" "b"])</function_calls>', {"query": "w", "tags": ["ab"]}),
     ("<tool_call>search<param_key>query</param_key><param_value>w</param_value><param_key>tags</param_key>"
      "<param_value>['a', \" \", \"\"]</param_value></tool_call>", {"query": "w", "tags": ["a", " ", ""]}),
+    ("<function=write_file>\n<parameter=path>\na\n</parameter>\n<parameter=content>\nWrite <parameter=a>, then\n"
+     "</parameter>\n</function>", {"path": "a", "content": "Write <parameter=a>, then"}),
+    ("<function=write_file>\n<parameter=path>\na\n</parameter>\n<parameter=content>\nEnd it by </function>:\n<function=search>"
+     "\n<parameter=query>\nw\n</parameter>\n</function>\n</parameter>\n</function>",
+     {"path": "a", "content": "End it by </function>:\n<function=search>\n<parameter=query>\nw\n</parameter>\n</function>"}),
 )  # fmt: skip
 
 

@@ -12,7 +12,7 @@ Contract: "" where nothing speaks against the values; what is looked at is only 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeAlias
 
 from ...late import late
@@ -20,6 +20,7 @@ from ...schema.validation import Shape
 from ...types import Edit
 from .compiled import Row
 from .likeness import differ
+from .unbalanced import holds_next
 
 PIECE = 3
 """Signs of a mark, beside a name, that are no accident."""
@@ -36,7 +37,7 @@ MOST_TAG = 200
 IN_TAG = late(r"<[A-Za-z][\w:-]*(?:\s[^<>]*)?\Z")
 """Attributes of another tag, which is whole up to here."""
 WHOLE_TAG = late(r"</?\w[\w:-]*(?:\s[^<>]*)?/?>\Z")
-LAST_CLOSER = late(r"</(?P<name>[\w:.-]+)\s*>\Z")
+LAST_CLOSER = late(r"</(?P<name>[\w:.-]+)\s*>?\Z")
 LAST_TAG = late(r"<[/|｜]*(?P<word>\w{3,})[^\w<]*\Z")
 SIGN = late(r"[^\w\s]")
 WORD = late(r"\w{4,}")
@@ -48,24 +49,32 @@ NAMELESS = "an argument has no name"
 INSIDE = "the closer of an argument stands in it, and another argument is missing"
 TRIMMED = "an argument's end was guessed, and whether the line's end before it belongs to it"
 LINE_ENDS = ("\n", "\r")
+OPENED = "an argument begins in it, and nothing closes it there: another closer is perhaps damaged"
 BEGUN = "a piece of the mark before an argument stands in it"
 ENDED = "a piece of a mark stands where an argument's end was guessed"
 
 
-def debris(row: Row, shape: Shape, arguments: Mapping[str, Any], edits: list[Edit], trim: str) -> str:
-    """Why the arguments may hold a damaged mark, or the `trim` around one; "" if nothing says so."""
+def debris(
+    row: Row, shape: Shape, arguments: Mapping[str, Any], edits: list[Edit], trim: str, *, known: Callable[[str], bool]
+) -> str:
+    """Why the arguments may hold a damaged mark, or the `trim` around one; "" if nothing says so.
+
+    `known` tells whether a tool has a name.
+    """
     if "" in arguments and "" not in shape.keys:
         return NAMELESS
     if any(key not in shape.keys and not key.isidentifier() and _holds_piece(row, key) for key in arguments):
         return MARKED
     texts = [value for value in arguments.values() if isinstance(value, str)]
     guessed = any(edit.kind == GUESSED for edit in edits)
-    if guessed and any(_ends_in(closers, text) or _ends_unopened(text) for closers, text in _ends(row, arguments)):
+    if guessed and any(_ends_damaged(*end) for end in _ends(row, arguments)):
         return ENDED
     if guessed and trim and any(text.endswith(LINE_ENDS) for text in _guessed(arguments, edits)):
         return TRIMMED
     if any(_begins_in(row.key_close, text) for text in texts):
         return BEGUN
+    if row.key_open and any(holds_next(row, text, known) for text in texts):
+        return OPENED
     opens, closes = row.key_open, row.key_close
     if not opens and guessed:  # elements: a mark is the name itself, so that any tag of a text is like one
         opens, closes = ("<",), (">",)
@@ -213,11 +222,18 @@ def _guessed(arguments: Mapping[str, Any], edits: list[Edit]) -> Iterator[str]:
             yield value
 
 
-def _ends(row: Row, arguments: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], str]]:
-    """The marks that should have ended each text."""
+def _ends(row: Row, arguments: Mapping[str, Any]) -> Iterator[tuple[str, tuple[str, ...], str]]:
+    """Each text with its key and the marks that should have ended it."""
     for key, value in arguments.items():
         if isinstance(value, str):
-            yield row.value_close or (f"</{key}>",), value.rstrip()
+            yield key, row.value_close or (f"</{key}>",), value.rstrip()
+
+
+def _ends_damaged(key: str, closers: tuple[str, ...], text: str) -> bool:
+    """Does a text end in what is left of a closer: of one of these marks, of the argument's name, or of any tag?"""
+    if _ends_in(closers, text) or _ends_unopened(text):
+        return True
+    return re.search(rf"<\W*{re.escape(key)}\W*\Z", text[-len(key) - REACH :]) is not None
 
 
 def _ends_unopened(text: str) -> bool:
