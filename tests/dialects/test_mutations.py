@@ -123,6 +123,10 @@ def _hermes(name: str, written: str) -> str:
     return f'<tool_call>{{"name": "{name}", "arguments": {written}}}</tool_call>'
 
 
+def _yaml(name: str, body: str) -> str:
+    return f"<tool_call>\nname: {name}\narguments:\n  {body}</tool_call>"
+
+
 UNCLEAR = (
     _hermes("search", '{"query": "w", "tags": ["a b"", "c,d"]}'),
     _hermes("search", '{"query": "w", "tags": ["a b, "c,d"]}'),
@@ -168,6 +172,12 @@ UNCLEAR = (
     "<function=write_file>\n<parameter=path>\na.txt\n<path>\n<parameter=content>\nx\n</parameter>\n</function>",
     '<function_calls>\n<invoke name="write_file">\n<parameter name="path">a.txt</path\n</invoke>\n</function_calls>',
     "<tool_call>\n<function=write_file>\n<parameter=path>\na\n</parameter>\n<parameter=content>\nx\n</content>\n</function\n</tool_call>",
+    _yaml("search", "query: red  limit:\n    5\n"),
+    _yaml("search", "query: red\n    limit: 5\n"),
+    _yaml("search", "query:\n    red\n    limit: 5\n"),
+    _yaml("write_file", "path: a.py\n  content: import os\n    def f():\n        return 1\n"),
+    _yaml("write_file", "path: a.py\n  content:\n    # The module.\n    import os\n"),
+    _yaml("write_file", "path: a.py\n  content: |\n      import os\n    x = 1\n"),
 )
 
 
@@ -188,6 +198,10 @@ CLEAR = (
     ('<function_calls>search(query="w", tags=["a" "b"])</function_calls>', {"query": "w", "tags": ["ab"]}),
     ("<tool_call>search<param_key>query</param_key><param_value>w</param_value><param_key>tags</param_key>"
      "<param_value>['a', \" \", \"\"]</param_value></tool_call>", {"query": "w", "tags": ["a", " ", ""]}),
+    (_yaml("write_file", "path: 007\n  content:\n    import os\n\n    # set up\n    if os:\n        x = 1\n  mode: 3\n"),
+     {"path": "007", "content": "import os\n\n# set up\nif os:\n    x = 1\n", "mode": 3}),
+    (_yaml("search", "query: red\n    shoes\n  limit: 5\n"), {"query": "red shoes", "limit": 5}),
+    (_yaml("search", 'query: "red limit: 5"\n'), {"query": "red limit: 5"}),
     ("<function=write_file>\n<parameter=path>\na\n</parameter>\n<parameter=content>\nWrite <parameter=a>, then\n"
      "</parameter>\n</function>", {"path": "a", "content": "Write <parameter=a>, then"}),
     ("<function=write_file>\n<parameter=path>\na\n</parameter>\n<parameter=content>\nEnd it by </function>:\n<function=search>"
