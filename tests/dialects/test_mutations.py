@@ -188,6 +188,7 @@ def test_what_a_value_or_a_name_holds_by_mistake_runs_nothing(text: str) -> None
     assert {issue.kind for issue in parsed.issues} & {IssueKind.MALFORMED, IssueKind.DUPLICATE_KEYS}
 
 
+NESTED = "<list>\n<parameter>a</parameter>\n<parameter>b</parameter>\n</invoke-list>"
 CLEAR = (
     (_hermes("bash", '{"command": "echo "a", "b" x"}'), {"command": 'echo "a", "b" x'}),
     (_hermes("bash", '{"command": "ls", "env": {"A": "say "hi" now"}}'), {"command": "ls", "env": {"A": 'say "hi" now'}}),
@@ -198,6 +199,10 @@ CLEAR = (
     ('<function_calls>search(query="w", tags=["a" "b"])</function_calls>', {"query": "w", "tags": ["ab"]}),
     ("<tool_call>search<param_key>query</param_key><param_value>w</param_value><param_key>tags</param_key>"
      "<param_value>['a', \" \", \"\"]</param_value></tool_call>", {"query": "w", "tags": ["a", " ", ""]}),
+    (f'<minimax:tool_call>\n<invoke name="write_file">\n<parameter name="path">a.xml</parameter>\n<parameter name="content">{NESTED}'
+     "</parameter>\n</invoke>\n</minimax:tool_call>", {"path": "a.xml", "content": NESTED}),
+    ("<tool_call>search\n<arg_key>query</arg_key>\n<arg_value>a,b\n<arg_key>limit</arg_key>\n<arg_value>20</arg_value>\n</tool_call>",
+     {"query": "a,b", "limit": 20}),
     (_yaml("write_file", "path: 007\n  content:\n    import os\n\n    # set up\n    if os:\n        x = 1\n  mode: 3\n"),
      {"path": "007", "content": "import os\n\n# set up\nif os:\n    x = 1\n", "mode": 3}),
     (_yaml("search", "query: red\n    shoes\n  limit: 5\n"), {"query": "red shoes", "limit": 5}),

@@ -20,7 +20,7 @@ from ...schema.validation import Shape
 from ...types import Edit
 from .compiled import Row
 from .likeness import differ
-from .unbalanced import holds_next
+from .unbalanced import holds_next, left_over
 
 PIECE = 3
 """Signs of a mark, beside a name, that are no accident."""
@@ -83,41 +83,27 @@ def debris(
         marks = opens, closes, row.value_close
         if any(_stands_in(marks, key, text) for key in missing for text in texts if key in text):
             return NAMED
-        if any(_closes_more(marks, text) or _goes_on(marks, text) for text in texts):
+        if any(_closes_more(row, text) for text in texts):
             return INSIDE
     return ""
 
 
-def _closes_more(marks: Marks, text: str) -> bool:
-    """Do more closers of values end a line of the text than openers of arguments stand in it?"""
-    opens, _, closes = marks
-    closed = sum([text.count(f"{mark}\n") for mark in closes if len(mark) > PIECE])
-    return closed > 0 and closed > sum([text.count(mark) for mark in _shortest(opens)])
-
-
-def _goes_on(marks: Marks, text: str) -> bool:
-    """Does most of an argument's opener, and not all of it, stand behind the closer of one in the text?"""
-    opens, _, closes = marks
-    begun = tuple(mark[: max(PIECE, len(mark) * 2 // 3)] for mark in opens)
-    for close in closes:
-        at = text.find(close) if len(close) > PIECE else -1
-        while at >= 0:
-            at += len(close)
-            behind = text[at : at + MOST_TAG].lstrip()
-            if behind.startswith(begun) and not behind.startswith(opens):
-                return True
-            at = text.find(close, at)
+def _closes_more(row: Row, text: str) -> bool:
+    """Does a closer of a value, which no opener in the text accounts for, stand at a line's end in it, or before most
+    of an argument's opener, and not all of it?"""
+    if not any(mark in text for mark in row.value_close if len(mark) > PIECE):
+        return False
+    begun = tuple(mark[: max(PIECE, len(mark) * 2 // 3)] for mark in row.key_open)
+    for at in left_over(row, text).closes:
+        behind = text[at : at + MOST_TAG].lstrip()
+        if text.startswith("\n", at) or (behind.startswith(begun) and not behind.startswith(row.key_open)):
+            return True
     return False
 
 
 def _begins_in(marks: tuple[str, ...], text: str) -> bool:
     """Does a text begin with the rest of one of these marks, which should have stood before it?"""
     return any(text.startswith(mark[at:]) for mark in marks for at in range(1, len(mark) - REST + 1))
-
-
-def _shortest(marks: tuple[str, ...]) -> list[str]:
-    """The marks that begin with no other of them."""
-    return [m for m in marks if not any(m != other and m.startswith(other) for other in marks)]
 
 
 def _holds_piece(row: Row, key: str) -> bool:

@@ -298,7 +298,8 @@ class _Tags:
 def _scalar(row: Row) -> re.Pattern[str]:
     """An argument that holds a number or a truth, its closer, and the next argument or the call's end."""
     opens, over, closes, behind = map(one_of, (row.key_open, row.key_close, row.value_close, row.key_open + row.ends))
-    return re.compile(rf"{opens}(?P<key>[\w.-]{{1,128}}){over}\s*+(?:{SCALAR.pattern})\s*+{closes}\s*+{behind}")
+    begins = rf"\s*+{one_of(row.value_open)}" if row.value_open else ""
+    return re.compile(rf"{opens}(?P<key>[\w.-]{{1,128}}){over}{begins}\s*+(?:{SCALAR.pattern})\s*+{closes}\s*+{behind}")
 
 
 class _ValueMarks:
