@@ -69,6 +69,8 @@ def debris(
     guessed = any(edit.kind == GUESSED for edit in edits)
     if guessed and any(_ends_damaged(*end) for end in _ends(row, arguments)):
         return ENDED
+    if guessed and row.value_open and any(mark in text for mark in row.key_close if mark[:2] == "</" for text in texts):
+        return ENDED
     if guessed and trim and any(text.endswith(LINE_ENDS) for text in _guessed(arguments, edits)):
         return TRIMMED
     if any(_begins_in(row.key_close, text) for text in texts):
