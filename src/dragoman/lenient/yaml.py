@@ -24,7 +24,6 @@ NO_KEY = frozenset("[]{}#&*!|>%@`,")
 NO_PLAIN = frozenset("[{&*!|>%@`\"'")
 """What begins a value that is no plain text."""
 BLOCK = late(r"(?P<style>[|>])(?P<marks>[+-]?[1-9]?[+-]?)\s*(?:#.*)?$")
-LITERAL = re.compile(r"(?P<style>\|)(?P<marks>)").fullmatch("|")
 DOUBLE_END = late(r'(?:[^"\\]|\\.|\\$)*"')
 SINGLE_END = late(r"(?:[^']|'')*'(?!')")
 COMMENT = late(r"(?:^|\s)#.*$")
@@ -138,14 +137,14 @@ class _Reader:
         self.open = True
         block = BLOCK.match(rest.strip())
         if block is not None and self._is_block(indent):
-            return _fit(self._block(block, indent), shape, plain=False)
+            return _fit(self._block(block["style"], block["marks"], indent), shape, plain=False)
         if shape.kinds == _TEXT and self._spills(rest, indent, keys):
             return self._raw(rest, keys)
         body = COMMENT.sub("", rest).strip()
         if body:
             return self._scalar(rest, indent, shape)
         if shape.kinds == _TEXT and self._is_unmarked(indent):
-            self.plain.append(self._block(LITERAL, indent))
+            self.plain.append(self._block("|", "", indent))
             return self.plain[-1]
         below = self.indent()
         if below > indent or (below == indent and self.lines[self.at][indent:].startswith("-")):
@@ -258,8 +257,7 @@ class _Reader:
             raise Broken("where a string in a list or a mapping ends is not clear")
         return value
 
-    def _block(self, block: re.Match[str], indent: int) -> str:
-        marks = block["marks"]
+    def _block(self, style: str, marks: str, indent: int) -> str:
         digits = [c for c in marks if c.isdigit()]
         lines = self._block_lines(indent)
         full = [line for line in lines if line.strip()]
@@ -273,7 +271,7 @@ class _Reader:
         while body and not body[-1]:
             body.pop()
             tail += 1
-        text = "\n".join(body) if block["style"] == "|" else _fold_block(body)
+        text = "\n".join(body) if style == "|" else _fold_block(body)
         return text + ("" if "-" in marks else "\n" * (1 + tail) if "+" in marks else "\n")
 
     def _block_lines(self, indent: int, *, taken: bool = True) -> list[str]:

@@ -359,8 +359,7 @@ class _ValueMarks:
         kind, first, self._any = nesting.closes.get(mark), not self._any, True
         if mark in self.wrong and kind is None:
             # of one behind other marks nobody knows what opened it
-            follows, sure = (yield from self._behind(size, self.a.row.after_value)) if first else (False, False)
-            return Seen(Role.WRONG if first else Role.TEXT, size, mark[2:-1], follows, sure)
+            return (yield from self._wrong_key_closer(size, mark[2:-1])) if first else Seen(Role.TEXT, size)
         if kind is not None:
             own = kind in nesting.values
             if not own and balances(kind):
@@ -380,6 +379,12 @@ class _ValueMarks:
         if not kind or not (yield from self._is_tag(mark)):
             return Seen(Role.TEXT, size)
         return Seen(Role.OPENS, size, kind)
+
+    def _wrong_key_closer(self, size: int, kind: str) -> Need[Seen]:
+        """The closer of a key, where that of the value should stand, if a known argument or the call's end follows."""
+        _, known = yield from self._behind(size, self.a.row.key_open)
+        ends, _ = yield from self._behind(size, self.a.row.ends)
+        return Seen(Role.WRONG, size, kind, known or ends, known)
 
     def goes_on(self, seen: Seen) -> Need[bool]:
         """Does the value go on behind the closer that stands here?"""
