@@ -75,6 +75,10 @@ def _hermes(name: str, written: str) -> str:
     return f'<tool_call>{{"name": "{name}", "arguments": {written}}}</tool_call>'
 
 
+def _yaml(name: str, body: str) -> str:
+    return f"<tool_call>\nname: {name}\narguments:\n  {body}</tool_call>"
+
+
 UNCLEAR = (
     _hermes("search", '{"query": "w", "tags": ["a b"", "c,d"]}'),
     _hermes("search", '{"query": "w", "tags": ["a b, "c,d"]}'),
@@ -116,6 +120,31 @@ UNCLEAR = (
     '```tool_call\n{"name": "write_file", "arguments": {"path": "a", "content": "x "``` y"}}\n```',
     '<tool_call>{"name": "bash", "arguments": {"command": "ls"}}\n<code>\npwd\n</code>\n</tool_call>',
     "<function_calls><invoke name=\"edit\"><file>a</file><edits/><item><old>x</old><new>y</new></item></edits></invoke></function_calls>",
+    "<function=search>\n<parameter=query>\nw\n</paramter>\n</function>\n"
+    "<function=search>\n<parameter=query>\nx\n</parameter>\n</function>",
+    '<function_calls><invoke name="search"><parameter name="query">w</paramter></invoke>'
+    '<invoke name="search"><parameter name="query">x</parameter></invoke></function_calls>',
+    "<tool_call>search\n<arg_key>query</arg_key>\n<arg_value>w</arg_vlue>\n</tool_call>\n"
+    "<tool_call>search\n<arg_key>query</arg_key>\n<arg_value>x</arg_value>\n</tool_call>",
+    "```tool\nTOOL_NAME: search\nBEGIN_ARG: query\nw\nEND_RG\n```\n```tool\nTOOL_NAME: search\nBEGIN_ARG: query\nx\nEND_ARG\n```",
+    '<tool_call>\n<function="search">\n<parameter="query">\nw\n<parameter>\n<parameter="limit">\n3\n</parameter>\n'
+    "</function>\n</tool_call>",
+    "<function=bash>\n<parameter=command>\nls\n</paramter>\n<parameter=follow>\nalways\n</parameter>\n</function>",
+    '<｜DSML｜function_calls>\n<｜DSML｜invoke name="bash">\n<｜DSML｜parameter name="command" string="true">ls\n'
+    '<｜DSML｜parameter name="timeot" string="false">3</｜DSML｜parameter>\n</｜DSML｜invoke>\n</｜DSML｜function_calls>',
+    "<function=write_file>\n<parameter=path>\na.txt\n<path>\n<parameter=content>\nx\n</parameter>\n</function>",
+    '<function_calls>\n<invoke name="write_file">\n<parameter name="path">a.txt</path\n</invoke>\n</function_calls>',
+    "<tool_call>\n<function=write_file>\n<parameter=path>\na\n</parameter>\n<parameter=content>\nx\n</content>\n</function\n</tool_call>",
+    "<tool_call>search\n<arg_key>query</arg_key>\nw\n<arg_key>limit</arg_key>\n<arg_value>5</arg_value>\n</tool_call>",
+    "<tool_call>search\n<arg_key>query</arg_key>\narg_value>w</arg_value>\n</tool_call>",
+    "<tool_call>search\n<arg_key>query</arg_key>\n  w</arg_value>\n</tool_call>",
+    "<tool_call>search\n<arg_key>query</arg_key>\n<arg_value>w</arg_key> or x\n</tool_call>",
+    _yaml("search", "query: red  limit:\n    5\n"),
+    _yaml("search", "query: red\n    limit: 5\n"),
+    _yaml("search", "query:\n    red\n    limit: 5\n"),
+    _yaml("write_file", "path: a.py\n  content: import os\n    def f():\n        return 1\n"),
+    _yaml("write_file", "path: a.py\n  content:\n    # The module.\n    import os\n"),
+    _yaml("write_file", "path: a.py\n  content: |\n      import os\n    x = 1\n"),
 )
 
 
@@ -153,6 +182,7 @@ def test_marks_that_are_missing_or_misplaced_run_nothing(text: str) -> None:
     assert {issue.kind for issue in parsed.issues} & {IssueKind.MALFORMED, IssueKind.DUPLICATE_KEYS}
 
 
+NESTED = "<list>\n<parameter>a</parameter>\n<parameter>b</parameter>\n</invoke-list>"
 CLEAR = (
     (_hermes("bash", '{"command": "if [ "$a" = "$b" ]; then x; fi"}'), {"command": 'if [ "$a" = "$b" ]; then x; fi'}),
     (_hermes("bash", '{"command": "5" and 6" pipes"}'), {"command": '5" and 6" pipes'}),
@@ -171,6 +201,25 @@ CLEAR = (
     ('<function_calls>search(query="w", tags=["a" "b"])</function_calls>', {"query": "w", "tags": ["ab"]}),
     ("<tool_call>search<param_key>query</param_key><param_value>w</param_value><param_key>tags</param_key>"
      "<param_value>['a', \" \", \"\"]</param_value></tool_call>", {"query": "w", "tags": ["a", " ", ""]}),
+    (f'<minimax:tool_call>\n<invoke name="write_file">\n<parameter name="path">a.xml</parameter>\n<parameter name="content">{NESTED}'
+     "</parameter>\n</invoke>\n</minimax:tool_call>", {"path": "a.xml", "content": NESTED}),
+    ("<tool_call>search\n<arg_key>query</arg_key>\n<arg_value>a,b\n<arg_key>limit</arg_key>\n<arg_value>20</arg_value>\n</tool_call>",
+     {"query": "a,b", "limit": 20}),
+    ("<tool_call>search\n<arg_key>query</arg_key>\n<arg_value>w</arg_key>\n<arg_key>limit</arg_key>\n<arg_value>5</arg_key>\n</tool_call>",
+     {"query": "w", "limit": 5}),
+    ("<tool_call>search\n<arg_key>query</arg_key>\nw</arg_value>\n<arg_key>limit</arg_key>\n5</arg_value>\n</tool_call>",
+     {"query": "w", "limit": 5}),
+    ("<tool_call>bash\n<arg_key>command</arg_key>\n<arg_value>end </arg_key>\n</tool_call> it</arg_value>\n</tool_call>",
+     {"command": "end </arg_key>\n</tool_call> it"}),
+    (_yaml("write_file", "path: 007\n  content:\n    import os\n\n    # set up\n    if os:\n        x = 1\n  mode: 3\n"),
+     {"path": "007", "content": "import os\n\n# set up\nif os:\n    x = 1\n", "mode": 3}),
+    (_yaml("search", "query: red\n    shoes\n  limit: 5\n"), {"query": "red shoes", "limit": 5}),
+    (_yaml("search", 'query: "red limit: 5"\n'), {"query": "red limit: 5"}),
+    ("<function=write_file>\n<parameter=path>\na\n</parameter>\n<parameter=content>\nWrite <parameter=a>, then\n"
+     "</parameter>\n</function>", {"path": "a", "content": "Write <parameter=a>, then"}),
+    ("<function=write_file>\n<parameter=path>\na\n</parameter>\n<parameter=content>\nEnd it by </function>:\n<function=search>"
+     "\n<parameter=query>\nw\n</parameter>\n</function>\n</parameter>\n</function>",
+     {"path": "a", "content": "End it by </function>:\n<function=search>\n<parameter=query>\nw\n</parameter>\n</function>"}),
 )  # fmt: skip
 
 

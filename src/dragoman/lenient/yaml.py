@@ -21,6 +21,8 @@ MAX_DEPTH = 64
 MAX_KEY = 256
 QUOTED_KEY = late(r"(?:\"(?:[^\"\\]|\\.){0,256}\"|'(?:[^']|''){0,256}')(?=\s*:(?:\s|$))")
 NO_KEY = frozenset("[]{}#&*!|>%@`,")
+NO_PLAIN = frozenset("[{&*!|>%@`\"'")
+"""What begins a value that is no plain text."""
 BLOCK = late(r"(?P<style>[|>])(?P<marks>[+-]?[1-9]?[+-]?)\s*(?:#.*)?$")
 DOUBLE_END = late(r'(?:[^"\\]|\\.|\\$)*"')
 SINGLE_END = late(r"(?:[^']|'')*'(?!')")
@@ -40,8 +42,11 @@ ESCAPES = {
 ESCAPE = late(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|(.))", re.S)
 
 
-def read_mapping(text: str, shape: Shape = ANYTHING) -> dict[str, Any]:
-    """The mapping that `text` is; `{}` for nothing but white space and comments.  Raises `Broken`."""
+def read_mapping(text: str, shape: Shape = ANYTHING, *, ended: bool = True) -> dict[str, Any]:
+    """The mapping that `text` is; `{}` for nothing but white space and comments.  Raises `Broken`.
+
+    Where nothing says that the text has `ended`, a last value that may go on raises `Cut`.
+    """
     lines = text.replace("\r\n", "\n").split("\n")
     if lines and lines[-1] == "":
         lines.pop()
@@ -53,12 +58,18 @@ def read_mapping(text: str, shape: Shape = ANYTHING) -> dict[str, Any]:
         raise Broken(f"this is not YAML: {reader.lines[reader.at].strip()[:40]!r}")
     if not isinstance(value, dict):
         raise Broken("a YAML mapping was expected")
+    if reader.open and not ended:
+        raise Cut
     return value
 
 
 class _Reader:
+    """`open` says that the value read last may have gone on in further lines; `plain` holds texts that no sign ends."""
+
     def __init__(self, lines: list[str]) -> None:
         self.lines, self.at = lines, 0
+        self.plain: list[str] = []
+        self.open = False
 
     def indent(self) -> int:
         """How far the next line that says something is indented; -1 at the end."""
@@ -86,6 +97,7 @@ class _Reader:
 
     def _mapping(self, indent: int, shape: Shape, depth: int) -> dict[str, Any]:
         found: dict[str, Any] = {}
+        first = len(self.plain)
         while self.indent() == indent:
             line = self.lines[self.at][indent:]
             split = split_key(line)
@@ -101,6 +113,9 @@ class _Reader:
             found[key] = self._after(rest, indent, shape.property(key), depth, shape.keys)
         if self.indent() > indent:
             raise Broken("a line is indented too far")
+        for key in shape.keys:
+            if key not in found and any(_gives(text, key) for text in self.plain[first:]):
+                raise Broken(f"where a value ends is not clear: {key[:40]!r} stands in one, and is missing")
         return found
 
     def _sequence(self, indent: int, shape: Shape, depth: int) -> list[Any]:
@@ -119,14 +134,18 @@ class _Reader:
 
     def _after(self, rest: str, indent: int, shape: Shape, depth: int, keys: tuple[str, ...] = ()) -> Any:
         """The value that begins on the key's own line, or on the next ones."""
+        self.open = True
         block = BLOCK.match(rest.strip())
         if block is not None and self._is_block(indent):
-            return _fit(self._block(block, indent), shape, plain=False)
+            return _fit(self._block(block["style"], block["marks"], indent), shape, plain=False)
         if shape.kinds == _TEXT and self._spills(rest, indent, keys):
             return self._raw(rest, keys)
         body = COMMENT.sub("", rest).strip()
         if body:
             return self._scalar(rest, indent, shape)
+        if shape.kinds == _TEXT and self._is_unmarked(indent):
+            self.plain.append(self._block("|", "", indent))
+            return self.plain[-1]
         below = self.indent()
         if below > indent or (below == indent and self.lines[self.at][indent:].startswith("-")):
             return self.node(below, shape, depth + 1)
@@ -140,6 +159,17 @@ class _Reader:
             if body.strip():
                 return len(self.lines[at]) - len(body) > indent or split_key(body) is not None
         return True
+
+    def _is_unmarked(self, indent: int) -> bool:
+        """Does a text of several lines follow, further in than its key, which lacks the sign of a block?
+
+        Folded it would be no text of a file any more, nor are its lines with a `#` comments.
+        """
+        full = [line for line in self._block_lines(indent, taken=False) if line.strip()]
+        first = full[0].lstrip(" ") if full else ""
+        if first.startswith("#"):
+            raise Broken(f"whether a line is a comment or the beginning of a text is not clear: {first[:40]!r}")
+        return len(full) > 1 and not (split_key(first) or first[0] in NO_PLAIN or f"{first} ".startswith("- "))
 
     def _spills(self, rest: str, indent: int, keys: tuple[str, ...]) -> bool:
         """Do lines that are no YAML follow: a text whose lines nobody indented?"""
@@ -167,7 +197,8 @@ class _Reader:
 
     def _scalar(self, first: str, indent: int, shape: Shape) -> Any:
         body = first.strip()
-        if body[:1] in ('"', "'"):
+        self.open = body[:1] not in ('"', "'")
+        if not self.open:
             return _fit(self._quoted(body), shape, plain=False)
         if body[:1] in "[{":
             return self._flow(COMMENT.sub('', body).strip(), shape)
@@ -175,21 +206,25 @@ class _Reader:
             raise Broken(f"this YAML is not supported: {body[:40]!r}")
         if body.endswith('"') and body.count('"') == 1:
             raise Broken(f"a string is not opened: {body[:40]!r}")
-        parts = [COMMENT.sub("", first).strip()]
-        while self._continues(indent):
-            parts.append(COMMENT.sub("", self.lines[self.at]).strip())
-            self.at += 1
+        parts, begin = [COMMENT.sub("", first).strip()], self.at
+        while (end := self._continued(indent)) > self.at:
+            parts += [COMMENT.sub("", line).strip() for line in self.lines[self.at : end]]
+            self.at = end
+        if len({len(line) - len(line.lstrip(" ")) for line in self.lines[begin : self.at] if line.strip()}) > 1:
+            raise Broken("whether the ends of lines belong to a text is not clear: they are not indented alike")
+        self.open = len(parts) > 1
+        self.plain.append("\n".join(parts))
         return _fit(_folded(parts), shape, plain=True)
 
-    def _continues(self, indent: int) -> bool:
-        """Does the next line belong to the scalar above?"""
+    def _continued(self, indent: int) -> int:
+        """Up to where the next line that says something belongs to the scalar above, with the empty ones before it."""
         at = self.at
         while at < len(self.lines) and not self.lines[at].strip():
             at += 1
         if at >= len(self.lines):
-            return False
+            return self.at
         line = self.lines[at]
-        return len(line) - len(line.lstrip(" ")) > indent
+        return at + 1 if len(line) - len(line.lstrip(" ")) > indent else self.at
 
     def _quoted(self, body: str) -> str:
         quote, line, parts = body[0], body[1:], []
@@ -222,30 +257,32 @@ class _Reader:
             raise Broken("where a string in a list or a mapping ends is not clear")
         return value
 
-    def _block(self, block: re.Match[str], indent: int) -> str:
-        marks = block["marks"]
+    def _block(self, style: str, marks: str, indent: int) -> str:
         digits = [c for c in marks if c.isdigit()]
         lines = self._block_lines(indent)
         full = [line for line in lines if line.strip()]
         if not full:
             return "\n" * len(lines) if "+" in marks else ""
         margin = indent + int(digits[0]) if digits else len(full[0]) - len(full[0].lstrip(" "))
+        if any(line[:margin].strip() for line in full):
+            raise Broken("a line of a text is indented less than its first")
         body = [line[margin:] if line.strip() else line[margin:].strip(" ") for line in lines]
         tail = 0
         while body and not body[-1]:
             body.pop()
             tail += 1
-        text = "\n".join(body) if block["style"] == "|" else _fold_block(body)
+        text = "\n".join(body) if style == "|" else _fold_block(body)
         return text + ("" if "-" in marks else "\n" * (1 + tail) if "+" in marks else "\n")
 
-    def _block_lines(self, indent: int) -> list[str]:
-        got = []
-        while self.at < len(self.lines):
-            line = self.lines[self.at]
+    def _block_lines(self, indent: int, *, taken: bool = True) -> list[str]:
+        end = self.at
+        while end < len(self.lines):
+            line = self.lines[end]
             if line.strip() and len(line) - len(line.lstrip(" ")) <= indent:
                 break
-            got.append(line)
-            self.at += 1
+            end += 1
+        got = self.lines[self.at : end]
+        self.at = end if taken else self.at
         return got
 
 
@@ -264,6 +301,11 @@ def split_key(line: str) -> tuple[str, str] | None:
     if not key or key[0] in NO_KEY or key[:2] in ("- ", "? ") or " #" in key:
         return None
     return key, line[at + 1 :].removeprefix(" ")
+
+
+def _gives(text: str, key: str) -> bool:
+    """Does the text hold the key, and a colon behind it, as the key of a value?"""
+    return key in text and re.search(rf"(?<!\S){re.escape(key)}[ \t]*:(?!\S)", text) is not None
 
 
 def _unescape(match: re.Match[str]) -> str:

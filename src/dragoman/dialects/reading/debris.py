@@ -12,7 +12,7 @@ Contract: "" where nothing speaks against the values; what is looked at is only 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeAlias
 
 from ...late import late
@@ -21,6 +21,7 @@ from ...types import Edit
 from .compiled import Row
 from .keys import SCALAR
 from .likeness import SHORT, differ_at_end
+from .unbalanced import holds_next, left_over
 
 PIECE = 3
 """Signs of a mark, beside a name, that are no accident."""
@@ -37,7 +38,7 @@ MOST_TAG = 200
 IN_TAG = late(r"<[A-Za-z][\w:-]*(?:\s[^<>]*)?\Z")
 """Attributes of another tag, which is whole up to here."""
 WHOLE_TAG = late(r"</?\w[\w:-]*(?:\s[^<>]*)?/?>\Z")
-LAST_CLOSER = late(r"</(?P<name>[\w:.-]+)\s*>\Z")
+LAST_CLOSER = late(r"</(?P<name>[\w:.-]+)\s*>?\Z")
 LAST_TAG = late(r"<[/|｜]*(?P<word>\w{3,})[^\w<]*\Z")
 VALUE = late(rf"\s*(?:{SCALAR.pattern}|\[.*\]|\{{.*\}})\s*", re.DOTALL)
 """A value that is no text."""
@@ -56,12 +57,18 @@ INSIDE = "the closer of an argument stands in it, and another argument is missin
 TRIMMED = "an argument's end was guessed, and whether the line's end before it belongs to it"
 DOUBLED = "an argument begins with the mark before an argument"
 LINE_ENDS = ("\n", "\r")
+OPENED = "an argument begins in it, and nothing closes it there: another closer is perhaps damaged"
 BEGUN = "a piece of the mark before an argument stands in it"
 ENDED = "a piece of a mark stands where an argument's end was guessed"
 
 
-def debris(row: Row, shape: Shape, arguments: Mapping[str, Any], edits: list[Edit], trim: str) -> str:
-    """Why the arguments may hold a damaged mark, or the `trim` around one; "" if nothing says so."""
+def debris(
+    row: Row, shape: Shape, arguments: Mapping[str, Any], edits: list[Edit], trim: str, *, known: Callable[[str], bool]
+) -> str:
+    """Why the arguments may hold a damaged mark, or the `trim` around one; "" if nothing says so.
+
+    `known` tells whether a tool has a name.
+    """
     if "" in arguments and "" not in shape.keys:
         return NAMELESS
     if any(key not in shape.keys and not key.isidentifier() and _holds_piece(row, key) for key in arguments):
@@ -72,12 +79,16 @@ def debris(row: Row, shape: Shape, arguments: Mapping[str, Any], edits: list[Edi
     if any(_begins_again(row, key, value) for key, value in arguments.items() if isinstance(value, str)):
         return DOUBLED
     guessed = any(edit.kind == GUESSED or (edit.kind == WRONG and not row.key_open) for edit in edits)
-    if guessed and any(_ends_in(closers, text) or _ends_unopened(text) for closers, text in _ends(row, arguments)):
+    if guessed and any(_ends_damaged(*end) for end in _ends(row, arguments)):
+        return ENDED
+    if guessed and row.value_open and any(mark in text for mark in row.key_close if mark[:2] == "</" for text in texts):
         return ENDED
     if guessed and trim and any(text.endswith(LINE_ENDS) for text in _guessed(arguments, edits)):
         return TRIMMED
     if any(_begins_in(row.key_close, text) for text in texts):
         return BEGUN
+    if row.key_open and any(holds_next(row, text, known) for text in texts):
+        return OPENED
     opens, closes = row.key_open, row.key_close
     if not opens and guessed:  # elements: a mark is the name itself, so that any tag of a text is like one
         opens, closes = ("<",), (">",)
@@ -86,7 +97,7 @@ def debris(row: Row, shape: Shape, arguments: Mapping[str, Any], edits: list[Edi
         marks = opens, closes, row.value_close
         if any(_stands_in(marks, key, text) for key in missing for text in texts if key in text):
             return NAMED
-        if any(_closes_more(marks, text) or _goes_on(marks, text) for text in texts):
+        if any(_closes_more(row, text) for text in texts):
             return INSIDE
     return ""
 
@@ -107,40 +118,29 @@ def _begins_again(row: Row, key: str, text: str) -> bool:
     return bool(first) and text.count(first) > sum([text.count(mark) for mark in _shortest(closes)])
 
 
-def _closes_more(marks: Marks, text: str) -> bool:
-    """Do more closers of values end a line of the text, or stand before a value at its end, than openers of arguments
-    stand in it?"""
-    opens, _, closes = marks
-    closed = 0
-    for mark in closes:
-        if len(mark) > PIECE and mark in text:
-            closed += text.count(f"{mark}\n") + (VALUE.fullmatch(text.rpartition(mark)[2]) is not None)
-    return closed > 0 and closed > sum([text.count(mark) for mark in _shortest(opens)])
-
-
-def _goes_on(marks: Marks, text: str) -> bool:
-    """Does most of an argument's opener, and not all of it, stand behind the closer of one in the text?"""
-    opens, _, closes = marks
-    begun = tuple(mark[: max(PIECE, len(mark) * 2 // 3)] for mark in opens)
-    for close in closes:
-        at = text.find(close) if len(close) > PIECE else -1
-        while at >= 0:
-            at += len(close)
-            behind = text[at : at + MOST_TAG].lstrip()
-            if behind.startswith(begun) and not behind.startswith(opens):
-                return True
-            at = text.find(close, at)
+def _closes_more(row: Row, text: str) -> bool:
+    """Does a closer of a value, which no opener in the text accounts for, stand at a line's end in it, or before most
+    of an argument's opener, and not all of it?"""
+    if not any(mark in text for mark in row.value_close if len(mark) > PIECE):
+        return False
+    begun = tuple(mark[: max(PIECE, len(mark) * 2 // 3)] for mark in row.key_open)
+    for at in left_over(row, text).closes:
+        behind = text[at : at + MOST_TAG].lstrip()
+        if text.startswith("\n", at) or VALUE.fullmatch(text, at) is not None:
+            return True
+        if behind.startswith(begun) and not behind.startswith(row.key_open):
+            return True
     return False
-
-
-def _begins_in(marks: tuple[str, ...], text: str) -> bool:
-    """Does a text begin with one of these marks, or the rest of one, which should have stood before it?"""
-    return any(text.startswith(mark[at:]) for mark in marks for at in range(len(mark) - REST + 1))
 
 
 def _shortest(marks: tuple[str, ...]) -> list[str]:
     """The marks that begin with no other of them."""
     return [m for m in marks if not any(m != other and m.startswith(other) for other in marks)]
+
+
+def _begins_in(marks: tuple[str, ...], text: str) -> bool:
+    """Does a text begin with one of these marks, or the rest of one, which should have stood before it?"""
+    return any(text.startswith(mark[at:]) for mark in marks for at in range(len(mark) - REST + 1))
 
 
 def _holds_piece(row: Row, key: str) -> bool:
@@ -255,11 +255,18 @@ def _guessed(arguments: Mapping[str, Any], edits: list[Edit]) -> Iterator[str]:
             yield value
 
 
-def _ends(row: Row, arguments: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], str]]:
-    """The marks that should have ended each text."""
+def _ends(row: Row, arguments: Mapping[str, Any]) -> Iterator[tuple[str, tuple[str, ...], str]]:
+    """Each text with its key and the marks that should have ended it."""
     for key, value in arguments.items():
         if isinstance(value, str):
-            yield row.value_close or (f"</{key}>",), value.rstrip()
+            yield key, row.value_close or (f"</{key}>",), value.rstrip()
+
+
+def _ends_damaged(key: str, closers: tuple[str, ...], text: str) -> bool:
+    """Does a text end in what is left of a closer: of one of these marks, of the argument's name, or of any tag?"""
+    if _ends_in(closers, text) or _ends_unopened(text):
+        return True
+    return re.search(rf"<\W*{re.escape(key)}\W*\Z", text[-len(key) - REACH :]) is not None
 
 
 def _ends_unopened(text: str) -> bool:

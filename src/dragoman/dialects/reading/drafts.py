@@ -131,7 +131,7 @@ class Drafts(MarkedName):
 
     def _refuse_debris(self, draft: Draft, trim: str) -> None:
         """A damaged mark has left the next argument, or its own end, in a value."""
-        why = _debris(self.row, draft.shape, draft.arguments(), draft.edits, trim)
+        why = _debris(self.row, draft.shape, draft.arguments(), draft.edits, trim, known=self.judge.known)
         if why:
             draft.refuse(IssueKind.MALFORMED, why, self.judge.correction(draft, why))
 

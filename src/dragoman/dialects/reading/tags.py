@@ -33,6 +33,8 @@ PAIR = r"""\s+([\w:.-]+)\s*=\s*(?:"([^"<>\n]*)"|'([^'<>\n]*)'|([^\s"'<>/]+))"""
 PAIRS = late(PAIR)
 ATTRIBUTED = late(rf"(?P<pairs>(?:{re.sub(r'[(](?![?])', '(?:', PAIR)})+)\s*(?P<empty>/?)>")
 """The rest of an opening tag whose attributes say all."""
+SIGNS = frozenset("<>|｜")
+"""What a piece of a mark holds."""
 MAX_SCALAR = 400
 """An argument that is a number or a truth is no longer, with its marks."""
 IDENTIFIER = late(r"[A-Za-z_][\w.$-]*")
@@ -190,7 +192,7 @@ class _Tags:
         if row.value_open:
             size, opened = yield from src.glance(row.value_open)
             src.pos += size
-            if not opened and mark not in self.args.joined:
+            if not opened and mark not in self.args.joined and not (yield from self._unopened(written)):
                 yield from self._no_value(written)
                 return
             if mark in self.args.joined:
@@ -250,6 +252,21 @@ class _Tags:
         word, _ = yield from self.a.until_name(row.type_close)
         return Typing.TEXT if word.strip().casefold() in ("string", "str", "text") else Typing.LITERAL
 
+    def _unopened(self, key: str) -> Need[bool]:
+        """Does a value without its opener stand here, no piece of a mark in it, and what must follow behind it?"""
+        src, row, got = self.a.src, self.a.row, list[str]()
+        src.hold()
+        mark = yield from src.until(row.value_marks, got.append)
+        follows = mark in row.value_close and bool((yield from src.glance(row.after_value))[1])
+        src.rewind()
+        text = "".join(got)
+        value = text.removeprefix("\n")
+        if not follows or not value.strip() or value[0].isspace() or not SIGNS.isdisjoint(value):
+            return False
+        src.pos += len(text) - len(value)
+        self.draft.edits.append(Edit("missing_opener", "$", key[:80]))
+        return True
+
     def _no_value(self, key: str) -> Need[None]:
         """A key whose value is missing: the next key takes its place, or the call's end."""
         _, found = yield from self.a.src.glance(self.a.row.after_value)
@@ -277,7 +294,7 @@ class _Tags:
         if value.guessed:
             self.a.guessed.append(self.draft)
         if value.ended.role is Role.WRONG:
-            self.draft.edits.append(Edit("wrong_closer", "$", f"</{key}>"))
+            self.draft.edits.append(Edit("wrong_closer", "$", f"</{value.ended.kind}>"))
         elif value.ended.role is not Role.CLOSES:
             self.draft.edits.append(Edit("unclosed_argument", "$", key))
 
@@ -306,7 +323,8 @@ class _Tags:
 def _scalar(row: Row) -> re.Pattern[str]:
     """An argument that holds a number or a truth, its closer, and the next argument or the call's end."""
     opens, over, closes, behind = map(one_of, (row.key_open, row.key_close, row.value_close, row.key_open + row.ends))
-    return re.compile(rf"{opens}(?P<key>[\w.-]{{1,128}}){over}\s*+(?:{SCALAR.pattern})\s*+{closes}\s*+{behind}")
+    begins = rf"\s*+{one_of(row.value_open)}" if row.value_open else ""
+    return re.compile(rf"{opens}(?P<key>[\w.-]{{1,128}}){over}{begins}\s*+(?:{SCALAR.pattern})\s*+{closes}\s*+{behind}")
 
 
 class _ValueMarks:
@@ -323,8 +341,11 @@ class _ValueMarks:
             self.opener = self.closer = ""
         self.marks = (*row.value_marks, self.opener, self.closer) if self.closer else row.value_marks
         own = tuple(mark for mark, kind in self.nesting.closes.items() if kind in self.nesting.values)
+        self.wrong = tuple(mark for mark in row.key_close if row.value_open and mark.startswith("</"))
+        self.marks += tuple(mark for mark in self.wrong if mark not in self.marks)
         self.nothing: re.Pattern[str] | None = None
         self.false = false_closers(self.marks, own, row.after_value)
+        self._any = False
 
     def past(self, text: str, pos: int, limit: int, depth: dict[str, int], *, known: bool, nests: bool = False) -> int:
         if known:
@@ -343,7 +364,10 @@ class _ValueMarks:
     def look(self, mark: str, balances: Callable[[str], bool]) -> Need[Seen]:
         """What the mark that stands here is."""
         nesting, size = self.nesting, len(mark)
-        kind = nesting.closes.get(mark)
+        kind, first, self._any = nesting.closes.get(mark), not self._any, True
+        if mark in self.wrong and kind is None:
+            # of one behind other marks nobody knows what opened it
+            return (yield from self._wrong_key_closer(size, mark[2:-1])) if first else Seen(Role.TEXT, size)
         if kind is not None:
             own = kind in nesting.values
             if not own and balances(kind):
@@ -363,6 +387,12 @@ class _ValueMarks:
         if not kind or not (yield from self._is_tag(mark)):
             return Seen(Role.TEXT, size)
         return Seen(Role.OPENS, size, kind)
+
+    def _wrong_key_closer(self, size: int, kind: str) -> Need[Seen]:
+        """The closer of a key, where that of the value should stand, if a known argument or the call's end follows."""
+        _, known = yield from self._behind(size, self.a.row.key_open)
+        ends, _ = yield from self._behind(size, self.a.row.ends)
+        return Seen(Role.WRONG, size, kind, known or ends, known)
 
     def goes_on(self, seen: Seen) -> Need[bool]:
         """Does the value go on behind the closer that stands here?"""

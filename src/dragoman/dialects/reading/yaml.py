@@ -10,7 +10,7 @@ from ...late import late
 from ...lenient.notation import Broken, Cut
 from ...lenient.source import Need
 from ...lenient.yaml import read_mapping, split_key
-from ...schema.validation import Shape, coerce
+from ...schema.validation import ANYTHING, Shape, coerce, shape
 from ...types import Edit
 from ..judge.candidate import Draft
 from ..spec import TextArgs, YamlCall
@@ -41,7 +41,7 @@ def yaml_args(attempt: Attempt) -> Need[None]:
     if first and text.strip() != "{}" and split_key(first.lstrip()) is None:
         raise Mismatch
     attempt.begin(draft, name, call_id)
-    _write(draft, _mapping(draft, _complete(attempt, draft, text)))
+    _write(draft, _mapping(draft, *_complete(attempt, draft, text)))
     attempt.finish(draft)
 
 
@@ -53,7 +53,8 @@ def yaml_call(attempt: Attempt) -> Need[None]:
     if not (yield from attempt.src.glance(tuple(f"{n}:" for n in args.name)))[1]:
         raise Mismatch
     text = yield from _body(attempt)
-    found = read_mapping(_complete(attempt, draft, text))
+    text, ended = _complete(attempt, draft, text)
+    found = read_mapping(text, _Fields(args.args, _shape_named(attempt, text)), ended=ended)
     name = next((found.pop(k) for k in args.name if k in found), None)
     arguments: Any = next((found.pop(k) for k in args.args if k in found), {})
     attempt.begin(draft, name)
@@ -61,6 +62,24 @@ def yaml_call(attempt: Attempt) -> Need[None]:
         raise Broken(f"fields stand outside the arguments: {', '.join(found)}")
     _write(draft, arguments or {})
     attempt.finish(draft)
+
+
+class _Fields(Shape):
+    """What the fields of a call are: its arguments have the tool's shape."""
+
+    def __init__(self, names: tuple[str, ...], arguments: Shape) -> None:
+        super().__init__({}, {}, {})
+        self._fields = dict.fromkeys(names, arguments)
+
+    def property(self, key: str) -> Shape:
+        return self._fields.get(key, ANYTHING)
+
+
+def _shape_named(attempt: Attempt, text: str) -> Shape:
+    """The shape of the arguments of the tool that the first line names."""
+    field = split_key(text.strip().partition("\n")[0])
+    name = attempt.judge.resolve(field[1].strip().strip("\"'")) if field is not None else None
+    return shape(attempt.judge.declared[name].parameters) if name else ANYTHING
 
 
 def _body(attempt: Attempt) -> Need[str]:
@@ -124,27 +143,27 @@ def _ends(attempt: Attempt, closers: tuple[str, ...], openers: tuple[str, ...]) 
     raise Broken(UNCLEAR)
 
 
-def _complete(attempt: Attempt, draft: Draft, text: str) -> str:
-    """The YAML without a closing tag of another name behind it; `Cut` where its last value may not be whole."""
+def _complete(attempt: Attempt, draft: Draft, text: str) -> tuple[str, bool]:
+    """The YAML without a closing tag of another name behind it, and whether it is ended; `Cut` if it is not whole."""
     stray = STRAY.search(text)
     if stray is not None and (not attempt.ended or draft.shape.has(stray["key"])):
         draft.edits.append(Edit("stray_closer", "$", stray["key"]))
-        return text[: stray.start()] + "\n"
+        return text[: stray.start()] + "\n", True
     if attempt.ended:
-        return text
+        return text, True
     last = split_key(text.rstrip("\n").rpartition("\n")[2]) if text.endswith("\n") else None
-    if last is None or last[1].strip()[:1] in ("", "|", ">", '"', "'", "[", "{"):
+    if last is None or last[1].strip()[:1] in ("", "|", ">", "[", "{"):
         raise Cut
     draft.edits.append(Edit("unclosed"))
-    return text
+    return text, False
 
 
 def _beginnings(close: str) -> list[str]:
     return [close[:n] for n in range(2, len(close))]
 
 
-def _mapping(draft: Draft, text: str) -> dict[str, Any]:
-    return read_mapping("" if text.strip() == "{}" else text, draft.shape)
+def _mapping(draft: Draft, text: str, ended: bool) -> dict[str, Any]:
+    return read_mapping("" if text.strip() == "{}" else text, draft.shape, ended=ended)
 
 
 def _write(draft: Draft, value: Any) -> None:
