@@ -31,8 +31,8 @@ COMMENTS = ("//", "/*")
 COMMENT = late(r"(?:#|//)[^\r\n]*+[\r\n]|/\*(?s:.)*?\*/")
 BEGUN = late(r"#|/(?:[/*]|\Z)")
 """What begins as one."""
-MAX_COMMENT = 1024
-"""A longer one is none when deciding where a string ends."""
+MAX_COMMENT, MOST_COMMENTS = 1024, 8
+"""A longer one is none when deciding where a string ends, nor is one behind as many."""
 ARROW = ("=>",)
 FLAG = ("--",)
 LEADS_ON = tuple(" \t\r\n=:,;([{+-")
@@ -331,12 +331,13 @@ class _Look:
 
     def over_comments(self) -> Need[str]:
         """Skip white space and whole comments; returns what stands behind them."""
-        src = self.src
-        while (c := (yield from self.after_space())) in ("#", "/"):
+        src, left = self.src, MOST_COMMENTS
+        while (c := (yield from self.after_space())) in ("#", "/") and left:
             begin = src.pos + self.ahead
             found = COMMENT.match(src.buf, begin, begin + MAX_COMMENT)
             if found is not None:
                 self.ahead += found.end() - begin
+                left -= 1
             elif src.eof or len(src.buf) - begin >= MAX_COMMENT or not BEGUN.match(src.buf, begin):
                 return c
             else:

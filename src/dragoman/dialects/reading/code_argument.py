@@ -60,19 +60,22 @@ def _code(attempt: Attempt) -> Need[str]:
 
     Where the text ends instead, that closer has a line of its own, and none in the code is without its opener.
     """
-    src, got = attempt.src, list[str]()
+    src, got, piece, inside = attempt.src, list[str](), list[str](), 0
     while True:
-        if not (yield from src.until((CLOSER,), got.append)):
+        if not (yield from src.until((CLOSER,), piece.append)):
             raise Cut
+        text = "".join(piece)
+        inside += text.count(OPENER)
+        got.append(text)
         _, ended = yield from src.glance(attempt.call_close)
-        text = "".join(got)
-        if not ended and text.endswith("\n") and text.count(OPENER) == text.count(CLOSER):
+        if not ended and text.endswith("\n") and not inside:
             ahead = yield from src.over_space()
             if src.pos + ahead == len(src.buf) and attempt.ends is not None and attempt.ends():
                 ended = CLOSER
         if ended:
-            return text.removesuffix("\n")
-        got = [text, CLOSER]
+            return "".join(got).removesuffix("\n")
+        got.append(CLOSER)
+        piece, inside = [], inside - 1
 
 
 def _parameter(tool: Tool) -> str:
