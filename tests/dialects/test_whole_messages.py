@@ -106,3 +106,10 @@ def test_an_argument_that_is_computed_is_no_damaged_string(text: str) -> None:
 def test_a_quote_that_python_could_not_read_is_still_one_inside() -> None:
     (call,) = parse("get_weather(city='it's')", tools=TOOLS).calls
     assert call.arguments == {"city": "it's"}
+
+
+@pytest.mark.parametrize("asked", [{"doubt": "run"}, {"dialects": "llama4_pythonic"}])
+def test_a_call_made_twice_in_a_list_ends_once(asked: dict[str, str]) -> None:
+    twice = "return [get_weather(city='Oslo')]\n<|python_start|>[get_weather(city='Oslo'), get_weather(city='Rome')]<|python_end|>"
+    found = [dict(call.arguments) for call in parse(f"x\n\n{twice}", tools=TOOLS, **asked).calls]
+    assert found[-1] == {"city": "Rome"}

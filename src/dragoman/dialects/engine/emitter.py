@@ -309,6 +309,7 @@ class Teller(Waiting):
         """A candidate that is no call stands as text; the same call begun once more is told of, not shown."""
         if draft.strong and decision.rule.name == "repeat":
             self._record(draft, decision)
+            draft.ended = True
             message = f"the call of {draft.name!r} was made twice; it is one call"
             if draft.started:
                 self._end_started(draft, decision)

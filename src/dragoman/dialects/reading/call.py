@@ -103,7 +103,8 @@ class Attempt(Drafts):
         else:
             yield from self._sequence(bool(inside))
         if inside:
-            if not (yield from self.closing(row.section_close)) and isinstance(self.spec.args, KeywordArgs):
+            closed = yield from self.closing(row.section_close)
+            if row.section_close and not closed and isinstance(self.spec.args, KeywordArgs):
                 yield from self._doubt_rest()
             yield from self._doubt()
         elif isinstance(self.spec.args, KeywordArgs):

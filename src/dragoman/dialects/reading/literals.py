@@ -74,9 +74,9 @@ def keyword_args(attempt: Attempt) -> Need[None]:
     reader, start = Relaxed(src, PYTHON, attempt.stops), src.at
     reader.listed, reader.keywords = attempt.is_item, draft.shape.has
     yield from _members(attempt, draft, reader, PYTHON)
-    attempt.finish(draft, reader)
-    if draft.edits:
+    if any(edit.kind == "unescaped_quote" for edit in reader.edits):
         _refuse_computed(attempt, draft, src.behind(src.at - start))
+    attempt.finish(draft, reader)
 
 
 def _members(attempt: Attempt, draft: Draft, reader: Relaxed, form: Form) -> Need[None]:
@@ -114,7 +114,7 @@ def _is_beside_known(attempt: Attempt) -> Need[bool]:
 
 def _refuse_computed(attempt: Attempt, draft: Draft, written: str) -> None:
     """A string that Python reads up to a quote was not damaged there: what stands behind it computes the argument."""
-    if len(written) > MOST_COMPUTED or all(edit.kind != "unescaped_quote" for edit in draft.edits):
+    if len(written) > MOST_COMPUTED:
         return
     try:
         _parse(f"f{ESCAPED.sub('__', written)}", mode="eval")
