@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from typing import Any
 
 import pytest
 
@@ -109,7 +110,7 @@ def test_a_quote_that_python_could_not_read_is_still_one_inside() -> None:
 
 
 @pytest.mark.parametrize("asked", [{"doubt": "run"}, {"dialects": "llama4_pythonic"}])
-def test_a_call_made_twice_in_a_list_ends_once(asked: dict[str, str]) -> None:
+def test_a_call_made_twice_in_a_list_ends_once(asked: dict[str, Any]) -> None:
     twice = "return [get_weather(city='Oslo')]\n<|python_start|>[get_weather(city='Oslo'), get_weather(city='Rome')]<|python_end|>"
     found = [dict(call.arguments) for call in parse(f"x\n\n{twice}", tools=TOOLS, **asked).calls]
     assert found[-1] == {"city": "Rome"}
