@@ -15,8 +15,6 @@ from .notation import JSON, Broken, Cut, Form
 from .source import Need, Sink, Source
 from .strings import StringReader, quoted
 
-VARIABLE = late(r"[a-z]+(?:_[a-z]+)+|self\.\w+")
-"""A name of more than one word, as programs write it: `target_path`, `self.path`."""
 MAX_UNOPENED = 2000
 """A string without its opening delimiter is not longer."""
 MAX_BARE = 20_000
@@ -108,11 +106,8 @@ class WordReader(StringReader):
         return True
 
     def _passes_on(self, word: str) -> bool:
-        """Is a keyword's own name its value, `f(a=a)`, or a name as only programs write: perhaps a variable's?"""
-        if self._place != "member":
-            return False
-        own = self.path[-1:] == [f".{word}"] and word.isidentifier()
-        return own or (self.form.python and VARIABLE.fullmatch(word) is not None)
+        """Is a keyword's own name its value, `f(a=a)`: perhaps a placeholder, perhaps a variable of a program?"""
+        return self._place == "member" and self.path[-1:] == [f".{word}"] and word.isidentifier()
 
     def _spelt(self, word: str, end: int, shape: Shape) -> Need[str]:
         """What a bare word means, as JSON."""
