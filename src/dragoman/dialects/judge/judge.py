@@ -41,9 +41,7 @@ TOOL_WORD = late(r"[\w.:-]+")
 PLAIN_NAME = late(r"[\w@$][\w.\-/:@$ ]*")
 COUNTED = late(r"functions[._]?(?P<name>.+?)[:_]?\d+")
 """Kimi's ids, with their signs lost on the way through a client (malformations.md §6)."""
-SQUEEZE = late(r"\s+")
 CONTROL_TAIL = late(r"(?:<\|.*|<｜.*|\s*<\|?(?:channel|message|constrain).*|\xa0.*)$", re.S)
-SHOWN_CALL = late(r"\{\s*\\?[\"']?(?:id|ts|type|name|tool|tool_name|function|arguments|args|parameters|action)\b")
 
 SCHEMA_WORDS = frozenset(
     {"type", "properties", "required", "additionalProperties", "$schema", "$defs", "description", "items", "enum",

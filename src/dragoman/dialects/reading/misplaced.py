@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from bisect import bisect_left
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ...late import late
@@ -70,11 +71,17 @@ def _has_edge(shape: Shape, arguments: Mapping[str, Any], paths: Iterable[str]) 
     escaped."""
     if any(isinstance(value, str) and EDGE.search(value) for value in arguments.values()):
         return True
-    places = tuple(paths)
+    mirrored = sorted(path[::-1] for path in paths)
     return any(
-        any(path.endswith(place) for path in places) and _is_unclear(value, free)
+        _begins_one(mirrored, place[::-1]) and _is_unclear(value, free)
         for place, value, _, free in _values("", arguments, shape)
     )
+
+
+def _begins_one(ordered: Sequence[str], text: str) -> bool:
+    """Does one of the ordered texts begin with this one?"""
+    at = bisect_left(ordered, text)
+    return at < len(ordered) and ordered[at].startswith(text)
 
 
 def _is_unclear(value: Any, free: bool) -> bool:
