@@ -15,13 +15,13 @@ from typing import TypeAlias
 
 from ...late import late, late_call
 from ...lenient.notation import Broken
-from ...lenient.source import Need, Source, finder, may_be_longer
+from ...lenient.source import Need, Source
 from ...types import Edit, IssueKind
 from ..judge.candidate import Draft, close_json
 from ..judge.judge import Judge, slip_of
 from ..spec import JsonCall, KeywordArgs, Listing, Place
+from .call_end import MAX_LATE, CallEnd
 from .compiled import JOINTS, Row
-from .drafts import Drafts
 from .marked_name import MAX_NAME, Mismatch
 from .named import BRACKETS, UNDECIDED, Opener, opener
 from .strays import HINT, Behind, CallMarks, Strays
@@ -29,8 +29,6 @@ from .strays import HINT, Behind, CallMarks, Strays
 _skip_value: Callable[..., Need[bool]] = late_call(".skipped", "skip_value", __name__)
 """For a value that cannot be read."""
 
-WRONG = late(r"\s*</(?P<name>[\w:.-]{1,64})>")
-THINKS = late(r"think|reason|thought", re.IGNORECASE)
 WRITTEN = r"[A-Za-z_$][\w\\.\-:]*+"
 """A tool's name as it is written before a parenthesis."""
 CALL_NAME = late(rf"[\"'`]?(?P<name>{WRITTEN})[\"'`]?+\s*+(?=\()")
@@ -41,18 +39,13 @@ OPERATOR = late(r"\s*\+\s*(?=[A-Za-z_$][\w\\.\-:]*\()")
 KEYWORD = late(r"[A-Za-z_]\w*\s*=(?!=)")
 KEYWORD_BEGUN = late(r"(?:[A-Za-z_]\w*\s*=?)?\Z")
 """An argument by its name, where a call should stand; and text that may go on as one."""
-REST_OF_LINE, BLANK_LINE = late(r"[ \t]*[^\s]"), late(r"[ \t]*\Z")
-"""More than white space up to the line's end, and text that may come to that."""
 QUOTE_LEFT, NO_QUOTE = late(r"[^\n<\"']*[\"']"), late(r"[^\n<\"']*\Z")
-FENCES = frozenset({"```", "~~~"})
+"""A quote before the line or the text ends, and text in which one may still come."""
 MAX_NESTED = 16
 """Calls inside lists inside lists, or printed as they are printed, are not looked for any deeper."""
-MAX_LATE = 200
-"""Text between a call's arguments and its closer is not looked through any further."""
-BRACKETS_TOO_MANY = ("}", "}}", "]", ")")
 
 
-class Attempt(Drafts):
+class Attempt(CallEnd):
     """One dialect tried at one place."""
 
     closed: bool
@@ -70,17 +63,10 @@ class Attempt(Drafts):
         self.closed = True
         self.guessed: list[Draft] = []
         self.ended = False
-        self.alone = False
         self.strays: Strays | None = None
         self.hints: tuple[str, ...] = ()
         self.ends: Callable[[], bool] | None = None
-        self._nested = 0
-        self._framed = self._summed = False
-
-    @property
-    def is_inner(self) -> bool:
-        """Is what is read now an item of a list, or printed?"""
-        return self._nested > 0
+        self._summed = False
 
     @property
     def is_item(self) -> bool:
@@ -335,21 +321,6 @@ class Attempt(Drafts):
         ahead_, mark = yield from self.src.glance(self.row.section_close)
         return bool(mark) and ahead_ - len(mark) == ahead
 
-    def closing(self, marks: tuple[str, ...]) -> Need[bool]:
-        """Take a closing mark if one stands here, with the white space before it."""
-        opens = self.row.call_open
-        size, found = yield from self.src.glance(marks + opens)
-        if not found or (found in opens and found not in marks):
-            return False
-        self.src.pos += size
-        self._framed = self._framed or marks is self.row.body_close
-        return True
-
-    @property
-    def call_close(self) -> tuple[str, ...]:
-        """What closes the call at hand."""
-        return ("/>", *self.row.call_close) if self._torn else self.row.call_close
-
     def _call(self) -> Need[None]:
         src, row = self.src, self.row
         opener = self.opener = yield from self._opener()
@@ -423,82 +394,10 @@ class Attempt(Drafts):
         marks = self.row.body_close + self.call_close + self.row.section_close
         return tuple(m for m in marks if len(m) > 2)
 
-    def _doubt(self) -> Need[None]:
-        """Brackets were missing before the call's closer: what follows it must not look like the rest of a string."""
-        draft = self.last
-        if draft is None or not draft.edits or all(e.kind != "missing_bracket" for e in draft.edits):
-            return
-        following = yield from self.src.peek()
-        fenced = self.call_close[:1] and self.call_close[0][:3] in FENCES
-        more = fenced and (yield from self.src.match(REST_OF_LINE, 80, BLANK_LINE)) is not None
-        if more or (following and (following in "\"'},]" or following.isalnum())):
-            why = "brackets are missing, and where the call ends is not clear"
-            draft.refuse(IssueKind.MALFORMED, why, self.judge.correction(draft, why))
-
     def _read(self) -> Need[None]:
         """One call by the row's notation; a reader that takes the call's closer itself sets `ended`."""
         self.ended = self._framed = False
         yield from self._readers[type(self.spec.args)](self)
-
-    def _strays(self) -> Need[None]:
-        """Brackets too many between the object and its closer."""
-        size, found = yield from self._behind_brackets()
-        if found:
-            self.src.pos += size
-            self.last_edit("stray_bracket")
-        elif self.call_close[0][:2] == "</" and (yield from self._wrong_closer()):
-            self.last_edit("wrong_closer")
-            yield from self.closing(self.call_close)
-        elif (yield from self._late_closer()):
-            draft, why = self.drafts[-1], "text stands between the arguments and the call's end"
-            draft.refuse(IssueKind.MALFORMED, why, self.judge.correction(draft, why))
-        elif self.row.closer_needed and self.items and isinstance(self.items[-1], Draft):
-            self.last_edit("unclosed")
-
-    def _behind_brackets(self) -> Need[tuple[int, str]]:
-        """The call's closer behind brackets too many; as `glance`."""
-        ahead, found = yield from self.src.glance(BRACKETS_TOO_MANY)
-        if not found:
-            return 0, ""
-        return (yield from self.src._option((yield from self.src._over_space(ahead)), self.call_close))
-
-    def _late_closer(self) -> Need[bool]:
-        """Does the call's closer come on this line, behind other text, or begin the next one where that text stands on
-        the line of the arguments' end?  Then it is taken, and the text with it."""
-        src, closers = self.src, tuple(c for c in self.call_close if len(c) > 2)
-        if self._framed or not (closers and self.row.closer_needed and self.last):
-            return False
-        pattern, prefixes, longest, _ = finder((*closers, *self.row.openers, "\n"))
-        ahead = yield from src._over_space(0)
-        while True:
-            start = src.pos + ahead
-            found = pattern.search(src.buf, start, start + MAX_LATE)
-            if src.eof or len(src.buf) - start >= MAX_LATE:
-                break
-            if found is not None and not may_be_longer(found, src.buf, prefixes, longest):
-                break
-            yield
-        if found is None:
-            return False
-        size = found.end() - src.pos
-        if found.group() == "\n" and not self.is_inner and "\n" not in src.buf[src.pos : start]:
-            size, closer = yield from src._option((yield from src._over_space(size)), (*closers, *self.row.openers))
-            if closer not in closers:
-                return False
-        elif found.group() not in closers:
-            return False
-        src.pos += size
-        return True
-
-    def _wrong_closer(self) -> Need[bool]:
-        """A closing tag of another name in the closer's place (malformations.md 5); one of reasoning only where the
-        call is all there is."""
-        src = self.src
-        found = yield from src.match(WRONG, 80)
-        if found is None or self.row.section_close or (THINKS.search(found["name"]) and not self.alone):
-            return False
-        src.pos = found.end()
-        return True
 
 
 

@@ -27,6 +27,11 @@ class Node:
     text: list[str] = field(default_factory=list)
     children: list[Node] = field(default_factory=list)
 
+    @property
+    def is_mixed(self) -> bool:
+        """Has it a text of its own?"""
+        return bool("".join(self.text).strip())
+
 
 def tree(raw: str, prefix: str) -> Node | None:
     """The elements of a value; None when they do not nest properly, so that the value is text."""

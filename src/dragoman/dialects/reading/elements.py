@@ -354,13 +354,13 @@ class _Elements:
             return self._leaf(node.children[0], shape)
         if "array" in shape.kinds and ("object" not in shape.kinds or (set(keys) <= ITEMS and not shape.has(keys[0]))):
             return self._items(node, shape.item)
-        if not shape.kinds and not _mixed(node) and (set(keys) <= ITEMS or keys == [str(i) for i in range(len(keys))]):
+        if not shape.kinds and not node.is_mixed and (set(keys) <= ITEMS or keys == [str(i) for i in range(len(keys))]):
             return self._items(node, ANYTHING)
         found: dict[str, list[Node]] = {}
         for child in node.children:
             found.setdefault(child.key, []).append(child)
         value: dict[str, Any] = {k: self._several(v, shape.property(k)) for k, v in found.items()}
-        if _mixed(node):
+        if node.is_mixed:
             value["$text"] = "".join(node.text).strip()
             if LEFT.search(value["$text"]):
                 raise Broken("a piece of a tag stands between elements")
@@ -492,10 +492,6 @@ class _ElementMarks:
         yield from until_over(src)
         tag = OPENER.match(src.buf, src.pos + len(self.reader.lead) - 1)
         return Seen(Role.TEXT, size) if tag is None else Seen(Role.OPENS, size, tag["name"])
-
-
-def _mixed(node: Node) -> bool:
-    return bool("".join(node.text).strip())
 
 
 __all__ = ["element_args"]
