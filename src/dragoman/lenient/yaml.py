@@ -31,6 +31,9 @@ INTEGER = late(r"[-+]?(?:0|[1-9]\d*)")
 NUMBER = late(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 BESIDE = late(r"""[|>“”‘’«»„]["']""")
 """A sign of a block, whose text comes in the lines below, or a quote of another kind, and a quote beside it."""
+UNCLEAR = frozenset({"unescaped_quote", "missing_comma"})
+"""Edits of a flow collection that guess where a text ends: one of several lines goes on without a sign."""
+UNCLEAR_COMMENT = "whether a line is a comment or belongs to a text is not clear: {!r}"
 WORDS: dict[str, bool | None] = {
     "true": True, "True": True, "false": False, "False": False, "null": None, "Null": None, "~": None, "": None,
 }  # fmt: skip
@@ -93,6 +96,9 @@ class _Reader:
         if split_key(body):
             return self._mapping(indent, shape, depth)
         self.at += 1
+        block = BLOCK.match(body)
+        if block is not None and self._is_block(indent - 1):
+            return _fit(self._block(block["style"], block["marks"], indent - 1), shape, plain=False)
         return self._scalar(body, indent - 1, shape)
 
     def _mapping(self, indent: int, shape: Shape, depth: int) -> dict[str, Any]:
@@ -129,7 +135,10 @@ class _Reader:
                 found.append(self.node(column, shape, depth + 1))
             else:
                 self.at += 1
-                found.append(self._after(inner, indent, shape, depth))
+                if not COMMENT.sub("", inner).strip() and self.indent() <= indent:  # another item is not in this one
+                    found.append(_fit("", shape, plain=True))
+                else:
+                    found.append(self._after(inner, indent, shape, depth))
         return found
 
     def _after(self, rest: str, indent: int, shape: Shape, depth: int, keys: tuple[str, ...] = ()) -> Any:
@@ -156,6 +165,8 @@ class _Reader:
     def _is_block(self, indent: int) -> bool:
         for at in range(self.at, len(self.lines)):
             body = self.lines[at].lstrip(" ")
+            if body.startswith("#") and len(self.lines[at]) - len(body) <= indent:
+                raise Broken(UNCLEAR_COMMENT.format(body[:40]))
             if body.strip():
                 return len(self.lines[at]) - len(body) > indent or split_key(body) is not None
         return True
@@ -168,7 +179,7 @@ class _Reader:
         full = [line for line in self._block_lines(indent, taken=False) if line.strip()]
         first = full[0].lstrip(" ") if full else ""
         if first.startswith("#"):
-            raise Broken(f"whether a line is a comment or the beginning of a text is not clear: {first[:40]!r}")
+            raise Broken(UNCLEAR_COMMENT.format(first[:40]))
         return len(full) > 1 and not (split_key(first) or first[0] in NO_PLAIN or f"{first} ".startswith("- "))
 
     def _spills(self, rest: str, indent: int, keys: tuple[str, ...]) -> bool:
@@ -201,13 +212,16 @@ class _Reader:
         if not self.open:
             return _fit(self._quoted(body), shape, plain=False)
         if body[:1] in "[{":
-            return self._flow(COMMENT.sub('', body).strip(), shape)
+            return self._flow(body, shape)
         if body[:1] in "&*!%@`" or BESIDE.match(body):
             raise Broken(f"this YAML is not supported: {body[:40]!r}")
         if body.endswith('"') and body.count('"') == 1:
             raise Broken(f"a string is not opened: {body[:40]!r}")
         parts, begin = [COMMENT.sub("", first).strip()], self.at
         while (end := self._continued(indent)) > self.at:
+            if self.lines[end - 1].lstrip(" ").startswith("#"):
+                self._pass_comments(indent)
+                break
             parts += [COMMENT.sub("", line).strip() for line in self.lines[self.at : end]]
             self.at = end
         if len({len(line) - len(line.lstrip(" ")) for line in self.lines[begin : self.at] if line.strip()}) > 1:
@@ -215,6 +229,14 @@ class _Reader:
         self.open = len(parts) > 1
         self.plain.append("\n".join(parts))
         return _fit(_folded(parts), shape, plain=True)
+
+    def _pass_comments(self, indent: int) -> None:
+        """Comments end a text; lines behind them that would go on with it are no YAML."""
+        while (end := self._continued(indent)) > self.at:
+            line = self.lines[end - 1].lstrip(" ")
+            if not line.startswith("#"):
+                raise Broken(UNCLEAR_COMMENT.format(line[:40]))
+            self.at = end
 
     def _continued(self, indent: int) -> int:
         """Up to where the next line that says something belongs to the scalar above, with the empty ones before it."""
@@ -247,13 +269,16 @@ class _Reader:
         return inside.replace("''", "'") if quote == "'" else ESCAPE.sub(_unescape, inside)
 
     def _flow(self, body: str, shape: Shape) -> Any:
-        parts, depth = [body], _depth(body)
+        parts = [_uncommented(body)]
+        depth = _depth(parts[0])
         while depth > 0 and self.at < len(self.lines):
-            parts.append(self.lines[self.at].strip())
+            parts.append(_uncommented(self.lines[self.at].strip()))
             depth += _depth(parts[-1])
             self.at += 1
-        value, edits = mend(_flow_quoted("\n".join(parts)), shape)
-        if any(edit.kind == "unescaped_quote" for edit in edits):
+        if _depth(text := "\n".join(parts)) != depth and "#" in text:
+            raise Broken("whether a `#` begins a comment or stands in a text of several lines is not clear")
+        value, edits = mend(_flow_quoted(text), shape)
+        if any(edit.kind in UNCLEAR for edit in edits):
             raise Broken("where a string in a list or a mapping ends is not clear")
         return value
 
@@ -266,7 +291,7 @@ class _Reader:
         margin = indent + int(digits[0]) if digits else len(full[0]) - len(full[0].lstrip(" "))
         if any(line[:margin].strip() for line in full):
             raise Broken("a line of a text is indented less than its first")
-        body = [line[margin:] if line.strip() else line[margin:].strip(" ") for line in lines]
+        body = [line[margin:] for line in lines]
         tail = 0
         while body and not body[-1]:
             body.pop()
@@ -354,6 +379,16 @@ def _depth(text: str) -> int:
     return sum(t in ("[", "{") for t in tokens) - sum(t in ("]", "}") for t in tokens)
 
 
+def _uncommented(line: str) -> str:
+    """A line of a flow collection without the comment at its end: in its strings a `#` begins none."""
+    for token in FLOW_WORD.finditer(line):
+        found = None if token.group()[0] in "\"'" else FLOW_COMMENT.search(line, token.start(), token.end())
+        if found is not None:
+            return line[: found.start()].rstrip()
+    return line
+
+
+FLOW_COMMENT = late(r"(?:^|(?<=\s))#")
 FLOW_WORD = late(r"\"(?:[^\"\\]|\\.)*\"|'(?:[^']|'')*'|[^\[\]{},:\"'\s][^\[\]{},:\n]*|[\[\]{},:\s]|.", re.S)
 
 
