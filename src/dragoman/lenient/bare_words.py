@@ -20,6 +20,8 @@ NULL = late(r"(?:null|None)(?!\w)")
 QUOTED_NULL = late(r"([\"'])(?:null|[Nn]one)\1")
 NUMBER = late(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?")
 LOOSE_NUMBER = late(r"([+-]?)0*(?=[\d.])(\d*)(?:\.(\d*))?([eE][+-]?\d+)?")
+INTEGER = late(r"([+-]?)(0[xX](?:_?[0-9a-fA-F])+|0[oO](?:_?[0-7])+|0[bB](?:_?[01])+|[1-9]\d*(?:_\d+)+)")
+"""An integer as programs write it: in another base, or with its digits in groups."""
 SUFFIXED = late(r"-?\d+[lLn]")
 """An integer as Java (`5L`) and JavaScript (`5n`) write a long one."""
 WORDS = frozenset({"true", "false", "null"})
@@ -45,7 +47,8 @@ def literal(word: str) -> tuple[str, str] | None:
     loose = LOOSE_NUMBER.fullmatch(word if not SUFFIXED.fullmatch(word) else word[:-1])
     if loose and (loose[2] or loose[3]) and len(word) <= MAX_DIGITS and not is_endless(word):
         return _number(loose), "number"
-    return None
+    whole = INTEGER.fullmatch(word) if len(word) <= MAX_DIGITS else None
+    return (f"{whole[1].strip('+')}{int(whole[2], 0)}", "number") if whole else None
 
 
 def is_endless(number: str) -> bool:

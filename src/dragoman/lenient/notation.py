@@ -10,6 +10,8 @@ from ..records import dataclass
 
 CLOSERS = {"“": "”", "”": "”", "„": "“”", "‘": "’", "’": "’", "«": "»", "「": "」", "＂": "＂"}
 """What closes a string, by the sign of no programming language that opens it."""
+TRIPLES = ('"""', "'''")
+"""Quotes of Python's long strings."""
 BLANK = " \t\r\n\u00a0\ufeff\u3000\u200b\u200c\u200d\u2060"
 """White space, and signs without width, as the inside of a character class."""
 WIDE_COMMA = "，"

@@ -32,6 +32,8 @@ from .whole_values import as_text, check_repeated, may_be_text
 MAX_DEPTH = 96
 """Deeper nesting is refused: json_repair dies of it (peers.md §1), `json` itself at about 1,000."""
 
+STRINGS = tuple(prefix + quote for prefix in ("", *"rRuUfFbB") for quote in "\"'")
+"""What a string of Python begins with."""
 KEYED = late(
     r"""(?:"(?:[^"\\]|\\.){0,200}+(?:"|\Z)|'(?:[^'\\]|\\.){0,200}+(?:'|\Z)|[^\s,\[\]{}()"'`:=<>|]*+)[ \t\r\n]*+"""
     r"(?:(?P<pair>[=:：])|(?P<cut>\\?\Z))",
@@ -222,6 +224,8 @@ class Relaxed(BlankReader):
             yield from self.array(out, shape)
         elif c == "{" and (not kinds or "object" in kinds):
             yield from self.object(out, shape)
+        elif c == "(" and self.form.python and "array" not in kinds:
+            yield from self._typed(out, shape)
         elif c in "[(" and (not kinds or "array" in kinds):
             if c == "(" and not self.form.python:
                 self.note("tuple")
@@ -284,18 +288,19 @@ class Relaxed(BlankReader):
         self.note("null_dropped", found.group())
         return True
 
-    def array(self, out: Sink, shape: Shape = ANYTHING) -> Need[None]:
-        """Read an array (or a Python tuple) into `out`."""
+    def array(self, out: Sink, shape: Shape = ANYTHING) -> Need[bool]:
+        """Read an array (or a Python tuple) into `out`; does it hold one value, and no comma?"""
         src = self.src
         close = {"(": ")", "{": "}"}.get(src.buf[src.pos], "]")
         src.pos += 1
         self._open(close, "item")
         item = shape.item
-        count = 0
+        count, parted = 0, False
         out("[")
         while True:
             c = yield from self._parting()
             if c == ",":
+                parted = True
                 src.pos += 1
                 c = yield from self._parting()
                 if not count or c == ",":
@@ -308,7 +313,7 @@ class Relaxed(BlankReader):
             elif count and c and c != close:
                 if (yield from self._stopped()):
                     out("]")
-                    return
+                    return False
                 self.note("missing_comma")
             if not c:
                 raise Cut
@@ -316,7 +321,7 @@ class Relaxed(BlankReader):
                 src.pos += 1
                 self._shut()
                 out("]")
-                return
+                return count == 1 and not parted
             if c in "}])":
                 raise Broken(f"a {c!r} closes nothing here")
             if count:
@@ -346,22 +351,24 @@ class Relaxed(BlankReader):
         c = yield from self.blank()
         got: list[str] = []
         string = yield from self._string(got.append)
+        lone = False
         if not string:
             if c == "{":
                 yield from self.object(got.append)
             elif c == "[" or (c == "(" and self.form.python):
-                yield from self.array(got.append, shape if "array" in shape.kinds else ANYTHING)
+                lone = yield from self.array(got.append, shape if "array" in shape.kinds else ANYTHING)
             else:
                 yield from self._word(got.append, shape)
         text = "".join(got)
+        if c == "(" and lone and "array" not in shape.kinds:
+            text = text[1:-1]  # brackets around one value are no tuple
         value = json.loads(text)
-        if c == "(" and isinstance(value, list) and len(value) == 1 and "array" not in shape.kinds:
-            value, text = value[0], json.dumps(value[0], ensure_ascii=False)  # brackets around one value are no tuple
         fixed, edits = coerce(value, shape)
         if isinstance(value, str) and not edits and "string" not in shape.kinds and shape.kinds:
             fixed, edit = read_text(value, shape)
             edits = [edit] if edit else []
-        if isinstance(fixed, str) and "string" not in shape.kinds and fixed[:1] in "{[":
+        narrowed = shape.kinds or shape.enum  # brackets bring any value here
+        if isinstance(fixed, str) and narrowed and "string" not in shape.kinds and fixed[:1] in "{[":
             fixed, edits = _within(fixed, shape) or (fixed, edits)
         argument = shape.kinds == STRING and not shape.enum and len(self.path) == self.outer + 1
         if argument and may_be_text(fixed):
@@ -378,15 +385,11 @@ class Relaxed(BlankReader):
                 self.src.pos += 1
                 out('"')
                 yield from self._chars('"', out, self._place)
-                while self.form.python and (yield from self._beside()):
-                    yield from self._quoted(out, self.form, self._place)
+                if self.form.python:
+                    yield from self._joined(out)
                 out('"')
                 return
-        if (yield from self._string(out)):
-            return
-        if c == "(" and self.form.python:
-            yield from self.array(out, shape)
-        else:
+        if not (yield from self._string(out)):
             yield from self._word(out, shape)
 
     def _string(self, out: Sink) -> Need[bool]:
@@ -394,19 +397,27 @@ class Relaxed(BlankReader):
         parts: list[str] = []
         if not (yield from self._quoted(parts.append, self.form, self._place)):
             return False
-        while self.form.python and (yield from self._beside()):
-            yield from self._quoted(parts.append, self.form, self._place)
+        if self.form.python:
+            yield from self._joined(parts.append)
         out('"' + "".join(parts) + '"')
         return True
 
+    def _joined(self, out: Sink) -> Need[None]:
+        """The strings that Python joins to the one before; none of them is damaged, or they would not be told apart."""
+        many = len(self.edits)
+        while (yield from self._beside()):
+            yield from self._quoted(out, self.form, self._place)
+            if any(edit.kind == "unescaped_quote" for edit in self.edits[many:]):
+                raise Broken("where a string ends is not clear: strings stand side by side, and quotes in one")
+
     def _beside(self) -> Need[bool]:
         """Does another string follow, behind white space alone, which Python joins to the one before?"""
-        size, found = yield from self.src.glance(('"', "'"))
-        if not found or size < 2:
+        size, found = yield from self.src.glance(STRINGS)
+        if not found or size == len(found):
             return False
         if self.src.behind(2)[:1] == ",":
             raise Broken("where a string ends is not clear: a comma ends one, and is missing behind it")
-        self.src.pos += size - 1
+        self.src.pos += size - len(found)
         return True
 
     # ── doubled braces ───────────────────────────────────────────────────────

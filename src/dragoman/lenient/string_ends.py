@@ -197,8 +197,8 @@ class StringEnds:
                 raise Broken(TWO_READINGS)
             return bool(verdict)
         if c in "\"'":
-            if place != "member" or self.form.python:
-                return look.skipped  # Python joins strings that stand side by side
+            if place != "member" or self.form.python:  # Python joins strings that stand side by side
+                return look.skipped and not (inner and self.form.python)
             return look.skipped and bool((yield from self._quoted_key(look)))
         if c == "-" and self.flags and place == "member":
             return look.skipped and (yield from look.at(FLAG, 2))

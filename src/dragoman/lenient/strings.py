@@ -8,17 +8,23 @@ This module does not know about objects, schemas or tools; `reader.py` reads val
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from collections.abc import Sequence
 from json.encoder import encode_basestring
 
 from ..late import late
 from ..records import dataclass
 from ..types import Edit
 from .damaged import ends_of
-from .notation import CLOSERS, INNER_PYTHON, JSON, SURROGATE, Broken, Cut, Form
+from .insides import FIRST, Inside, inside, odd_escapes
+from .notation import CLOSERS, INNER_PYTHON, JSON, SURROGATE, TRIPLES, Broken, Cut, Form
 from .source import Need, Sink, Source, Tap
 from .string_ends import MOST_QUOTES, StringEnds
 
+HEX = late(r"[0-9a-fA-F]+")
+HEX_ESCAPES = {"x": 2, "U": 8}
+"""Python's escapes that give a character's number, and of how many digits."""
+OCTAL = late(r"0[0-7]{1,2}|[1-3][0-7]{2}")
+"""The same in octal: a lone digit behind a backslash more often means a group of a pattern."""
 HEX4 = late(r"[0-9a-fA-F]{4}")
 SURROGATES = late("[\ud800-\udfff]+")
 ESCAPES = late(r"\\(.)", re.S)
@@ -105,7 +111,7 @@ class StringReader(StringEnds):
             return False
         if c in "\"'" or c in CLOSERS or c == "`":
             three = yield from src.peek(3)
-            if three in ('"""', "'''") and place != "key":
+            if three in TRIPLES and place != "key":
                 src.pos += 3
                 if not form.python:
                     self.note("triple_quotes")
@@ -122,23 +128,44 @@ class StringReader(StringEnds):
 
     def _prefixed(self, out: Sink, place: str) -> Need[bool]:
         """Python's r'…' and u'…', and f'…' where nothing is to be filled in; b'…' has no value to give."""
-        two = yield from self.src.peek(2)
-        if len(two) < 2 or two[1] not in "\"'":
+        head = yield from self.src.peek(4)
+        if len(head) < 2 or head[1] not in "\"'":
             return False
-        if two[0] in "bB":
-            raise Broken(f"{two[0]}-strings are not literals")
-        self.src.pos += 2
-        if two[0] in "fF":
-            got: list[str] = []
-            yield from self._fenced(two[1], got.append)
-            if any(sign in got[0] for sign in "{}\\"):
-                raise Broken("f-strings are not literals")
-            out(got[0])
-            return True
-        if two[0] in "uU":
-            yield from self._chars(two[1], out, place)
-            return True
-        return (yield from self._fenced(two[1], out))
+        if head[0] in "bB":
+            raise Broken(f"{head[0]}-strings are not literals")
+        mark = head[1:] if head[1:] in TRIPLES else head[1]
+        self.src.pos += 1 + len(mark)
+        if head[0] in "fF":
+            yield from self._filled(mark, out)
+        elif head[0] in "rR":
+            yield from self._raw(mark, out)
+        elif mark in TRIPLES:
+            yield from self._fenced(mark, out, escapes=True)
+        else:
+            yield from self._chars(mark, out, place)
+        return True
+
+    def _filled(self, mark: str, out: Sink) -> Need[None]:
+        """The inside of a string in which something may be to be filled in: one without that, and without escapes."""
+        got: list[str] = []
+        if not (yield from self.src.until((mark,), got.append)):
+            raise Cut
+        text = "".join(got)
+        if any(sign in text for sign in "{}\\"):
+            raise Broken("f-strings are not literals")
+        out(escaped(text))
+
+    def _raw(self, mark: str, out: Sink) -> Need[None]:
+        """The inside of a string of which each backslash is its own, and a quote behind one does not end it."""
+        got: list[str] = []
+        while True:
+            if not (yield from self.src.until((mark,), got.append)):
+                raise Cut
+            if not _ends_in_escape(got):
+                break
+            got.append(mark[0])
+            self.src.pos -= len(mark) - 1
+        out(escaped("".join(got)))
 
     def _fenced(self, mark: str, out: Sink, *, escapes: bool = False) -> Need[bool]:
         """A string that ends at `mark` and nowhere else."""
@@ -379,15 +406,22 @@ class StringReader(StringEnds):
             src.pos = pos
 
     def _python_escape(self, c: str, out: Sink) -> Need[bool]:
-        if c == "x":
-            digits = yield from self.src.peek(2)
-            if len(digits) == 2 and all(h in "0123456789abcdefABCDEF" for h in digits):
-                self.src.pos += 2
-                out(f"\\u00{digits}")
-                return True
-        elif c == "\n":
+        """One of Python's own escapes, of which the backslash and this character are behind us."""
+        if c == "\n":
             return True
-        elif c in PYTHON_ESCAPES:
+        if c in HEX_ESCAPES:
+            code = yield from self.src.peek(HEX_ESCAPES[c])
+            if len(code) < HEX_ESCAPES[c] or not HEX.fullmatch(code) or not _is_character(int(code, 16)):
+                return False
+            self.src.pos += len(code)
+            out(escaped(chr(int(code, 16))))
+            return True
+        found = OCTAL.match(c + (yield from self.src.peek(2))) if c in "0123" else None
+        if found is not None:
+            self.src.pos += found.end() - 1
+            out(escaped(chr(int(found.group(), 8))))
+            return True
+        if c in PYTHON_ESCAPES:
             out(PYTHON_ESCAPES[c])
             return True
         return False
@@ -420,6 +454,21 @@ def _ignore(_: str) -> None:
     return None
 
 
+def _is_character(code: int) -> bool:
+    return code < 0x110000 and not 0xD800 <= code < 0xE000
+
+
+def _ends_in_escape(pieces: Sequence[str]) -> bool:
+    """Does an odd number of backslashes stand at the end of what these pieces are?"""
+    count = 0
+    for piece in reversed(pieces):
+        bare = piece.rstrip("\\")
+        count += len(piece) - len(bare)
+        if bare:
+            break
+    return count % 2 == 1
+
+
 def _between_quotes(text: str) -> bool:
     """Does an escaped quote stand between two that are not?"""
     open_ = False
@@ -441,63 +490,3 @@ def escaped(text: str) -> str:
     if SURROGATE.search(text):
         text = SURROGATE.sub("\ufffd", text)
     return encode_basestring(text)[1:-1]
-
-PAIR = r"u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
-ESCAPE = rf"[\"/bfnrt]|u(?![dD][89a-fA-F])[0-9a-fA-F]{{4}}|{PAIR}"
-"""What stands behind a backslash in one that is well spelt, but for another backslash."""
-
-
-class Inside:
-    """Patterns for the inside of a string, by its opening quote.
-
-    `search` finds a character that needs a look, `stop` one that still does where escapes are well spelt, but for an
-    escaped backslash; `run` matches what needs none, well-spelt escapes among it; `raw` takes text
-    with control characters in it, `plain` text without, both with quotes that do not end the string.
-    """
-
-    __slots__ = ("closers", "plain", "raw", "run", "search", "stop")
-
-    def __init__(self, closers: str) -> None:
-        ends = re.escape(closers)
-        quotes = ends if '"' in closers else ends + '"'
-        bad = f"{quotes}\\\\\\x00-\\x1f\ud800-\udfff"
-        self.closers: str = closers
-        self.search = late(f"[{bad}]")
-        self.run = late(rf"[^{bad}]*+(?:\\(?:\\|{ESCAPE})[^{bad}]*+)*+")
-        self.stop = late(rf"[{bad}](?:(?<![\\\"])|(?<=\")(?<!\\\")|(?<=\\)(?!{ESCAPE}))")
-        self.raw = late(f"[^{ends}\\\\\ud800-\udfff]+")
-        self.plain = late(f"[^{ends}\\\\\\x00-\\x1f\ud800-\udfff]+")
-
-
-class First(Inside):
-    """Before anything else was written: what is written first tells a Windows path."""
-
-    __slots__ = ()
-
-    def __init__(self) -> None:
-        super().__init__("")
-        self.raw, self.plain = late("[\\x00-\\x1f]+"), late('"+')
-
-
-FIRST: First = First()
-
-
-@lru_cache(maxsize=64)
-def inside(quote: str) -> Inside:
-    """The patterns for a string that this quote opens."""
-    return Inside(CLOSERS.get(quote, quote))
-
-
-@lru_cache(maxsize=64)
-def odd_escapes(closers: str, *, python: bool, raw: bool) -> re.Pattern[str]:
-    """Text with escapes in it that are none, and no others, of which all has come; `raw` with control characters.
-
-    One before what ends the string or is no text, or means something to Python, is looked at alone.
-    """
-    ends = re.escape(closers)
-    controls = "" if raw else "\x00-\x1f"
-    plain = f"[^{ends}\"\\\\{controls}\ud800-\udfff]"
-    known = "xav0'" if python else ""
-    half = r"|x(?=(?s:..))(?![0-9a-fA-F]{2})" if python else ""
-    none = rf"[^{ends}{known}\"\\/bfnrtu\x00-\x1f\ud800-\udfff]|u(?=(?s:.{{4}}))(?![0-9a-fA-F]{{4}}){half}"
-    return re.compile(rf"{plain}*+(?:\\(?:{none}){plain}*+)*+")
