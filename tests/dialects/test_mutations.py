@@ -98,6 +98,7 @@ UNCLEAR = (
     '<|tool_call>call:search{query:<|"|>x<|"|>,tags:[<|"|>a b<"||>,<|"|>c,d<|"|>]}<tool_call|>',
     "<start_function_call>call:search{query:<escape>x<escape>,tags:[e<scape>a b<escape>]}<end_function_call>",
     '<function_calls>search(query="w", tags=["a b," "c,d"])</function_calls>',
+    '<function_calls>search(query="w", tags=["a" "b"])</function_calls>',
     '<function_calls>search(q,uery="x=1")</function_calls>',
     '<function_calls>write_file(path="a.py", co：tent="x = 1")</function_calls>',
     '<function_calls>\n<invoke name="search">\n<parameter name="query>"x=1</parameter>\n</invoke>\n</function_calls>',
@@ -198,7 +199,6 @@ CLEAR = (
     (_hermes("bash", '{"command": "x.split(", ")"}'), {"command": 'x.split(", ")'}),
     (_hermes("bash", '{"command": "say "hi", "bye" now"}'), {"command": 'say "hi", "bye" now'}),
     (_hermes("search", '{"query": "w", "tags": ["a" "b"]}'), {"query": "w", "tags": ["a", "b"]}),
-    ('<function_calls>search(query="w", tags=["a" "b"])</function_calls>', {"query": "w", "tags": ["ab"]}),
     ("<tool_call>search<param_key>query</param_key><param_value>w</param_value><param_key>tags</param_key>"
      "<param_value>['a', \" \", \"\"]</param_value></tool_call>", {"query": "w", "tags": ["a", " ", ""]}),
     (f'<minimax:tool_call>\n<invoke name="write_file">\n<parameter name="path">a.xml</parameter>\n<parameter name="content">{NESTED}'

@@ -91,6 +91,13 @@ def test_brackets_numbers_and_prefixed_strings_are_read(written: str, value: Any
     assert [one.arguments for one in (*read.calls, *read.doubtful)] == [{"q": value}, {"n": 1}]
 
 
+@pytest.mark.parametrize("written", ["['a' 'b']", "['a'\n 'b', 'c']", "{'k': ['a' r'b']}"])
+def test_strings_side_by_side_in_a_list_are_refused(written: str) -> None:
+    read = parse(f"[search(q={written})]", tools=TOOLS)
+    assert not read.calls
+    assert not read.doubtful
+
+
 def test_a_text_in_brackets_is_a_text() -> None:
     tools = [Tool(name="send", parameters={"type": "object", "properties": {"text": {"type": "string"}}})]
     read = parse('[send(text=("one "\n  "two\\n"))]', tools=tools)

@@ -403,9 +403,14 @@ class Relaxed(BlankReader):
         return True
 
     def _joined(self, out: Sink) -> Need[None]:
-        """The strings that Python joins to the one before; none of them is damaged, or they would not be told apart."""
+        """The strings that Python joins to the one before; none of them is damaged, or they would not be told apart.
+
+        In a list a comma was as likely forgotten.
+        """
         many = len(self.edits)
         while (yield from self._beside()):
+            if self._place == "item" and self.closers[-1:] != [")"]:
+                raise Broken("strings stand side by side in a list: a comma between them may be missing")
             yield from self._quoted(out, self.form, self._place)
             if any(edit.kind == "unescaped_quote" for edit in self.edits[many:]):
                 raise Broken("where a string ends is not clear: strings stand side by side, and quotes in one")

@@ -168,6 +168,8 @@ class Trial(Damage):
             return (yield from self._failed(attempt, why, at, standing, tried))
         finally:
             self._may_tell = False
+        if attempt.swallowed is not None:
+            yield from self._nests.skip(row, attempt.swallowed.start, on=True)
         raw = src.held()
         if self._is_refused(row, at, raw):
             src.rewind()

@@ -7,7 +7,7 @@ Contract: every character of what broke is told once, as text or in an issue; no
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import accumulate, islice
 
 from ...events import IssueReported
@@ -19,11 +19,12 @@ from ..judge.candidate import close_json
 from ..judge.judge import Judge, slip_of, unreadable
 from ..reading.call import Attempt
 from ..reading.compiled import Row
-from ..reading.swallowed import Swallowed
+from ..reading.marked_name import Swallowed
 from ..spec import BraceArgs, JsonArgs, JsonCall, KeywordArgs
 from .budget import Patience
 from .emitter import Teller
 from .markers import Table
+from .nests import Nests
 from .pending import written_as
 
 REST_OF_LINE = late(r"[ \t\r]*\n")
@@ -57,6 +58,10 @@ class Damage:
         self._weak_from = 0
         self._no_closer: dict[tuple[str, ...], None] = {}  # an empty set is three times as large
 
+    @cached_property
+    def _nests(self) -> Nests:
+        return Nests(self.src)
+
     def _damaged(self, attempt: Attempt, row: Row, why: Exception, at: int) -> Need[None]:
         """An attempt that began a call and could not end it."""
         src, teller = self.src, self.teller
@@ -66,7 +71,10 @@ class Damage:
         if not row.strong and kind is not IssueKind.TRUNCATED:
             self._weak_damaged(attempt.drafts[-1].name, kind, message, at)
             return
-        if isinstance(why, Swallowed):
+        begun = attempt.drafts[-1].start
+        if kind is not IssueKind.TRUNCATED and (yield from self._nests.skip(row, begun)):
+            pass
+        elif isinstance(why, Swallowed):
             yield from self._to_own_end(row)
         elif kind is not IssueKind.TRUNCATED and not (yield from self._to_closer(row)):
             yield from self._over_rest(row)

@@ -22,7 +22,7 @@ from ..judge.judge import Judge, slip_of
 from ..spec import JsonCall, KeywordArgs, Listing, Place
 from .call_end import MAX_LATE, CallEnd
 from .compiled import JOINTS, Row
-from .marked_name import MAX_NAME, Mismatch
+from .marked_name import MAX_NAME, Mismatch, Swallowed
 from .named import BRACKETS, UNDECIDED, Opener, opener
 from .strays import HINT, Behind, CallMarks, Strays
 
@@ -257,7 +257,8 @@ class Attempt(CallEnd):
             yield from self._call()
         except Broken as why:
             src.unwind(depth)
-            if self.draft is None:
+            holds_another = isinstance(why, Swallowed) and isinstance(self.spec.args, KeywordArgs)
+            if self.draft is None or holds_another:
                 src.release()
                 raise
             broken, self.draft = self.draft, None
@@ -403,4 +404,4 @@ class Attempt(CallEnd):
 
 Reader: TypeAlias = Callable[[Attempt], Need[None]]
 
-__all__ = ["CALL_NAME", "MAX_NAME", "Attempt", "Mismatch", "Reader"]
+__all__ = ["CALL_NAME", "MAX_NAME", "Attempt", "Mismatch", "Reader", "Swallowed"]

@@ -18,16 +18,14 @@ from ..judge.candidate import Draft
 from ..judge.judge import Judge, Unknown
 from ..spec import ElementArgs, JsonCall, KeywordArgs, Strength, TaggedArgs
 from .compiled import Row
-from .marked_name import MarkedName, Mismatch
+from .marked_name import MarkedName, Mismatch, Swallowed
 
 if TYPE_CHECKING:
     from ...events import Event
     from ...lenient.reader import Relaxed
-    from .swallowed import Swallowed
 
 _debris: Callable[..., str] = late_call(".debris", "debris", __name__)
 _check_repeated: Callable[[str], Any] = late_call("...lenient.whole_values", "check_repeated", __name__)
-_swallowed: Callable[[str], Swallowed] = late_call(".swallowed", "Swallowed", __name__)
 _holds_call: Callable[..., bool] = late_call(".swallowed", "holds_call", __name__)
 _holds_mark: Callable[[Row, str], bool] = late_call(".swallowed", "holds_mark", __name__)
 _unclear: Callable[[Draft], str] = late_call(".misplaced", "unclear", __name__)
@@ -47,6 +45,7 @@ class Drafts(MarkedName):
         self.judge, self._begun = judge, begun
         self.items: list[Draft | Event] = []
         self.draft: Draft | None = None
+        self.swallowed: Draft | None = None
 
     @property
     def drafts(self) -> list[Draft]:
@@ -142,9 +141,15 @@ class Drafts(MarkedName):
         text, why = draft.text(), "where a string ends is not clear: another call stands in it"
         if not (_holds_mark(self.row, text) or _holds_call(self.spec.args, self.judge.known, text)):
             return
-        if not isinstance(self.spec.args, KeywordArgs):
-            raise _swallowed(why)
+        if not isinstance(self.spec.args, KeywordArgs) or self._is_open(draft):
+            raise Swallowed(why)
+        self.swallowed = draft
         draft.refuse(IssueKind.MALFORMED, why, self.judge.correction(draft, why))
+
+    def _is_open(self, draft: Draft) -> bool:
+        """Was the string read to a bracket that does not close its call: to that of a call in it?"""
+        written = self.src.behind(self.src.at - draft.start)
+        return written.count("(") > written.count(")")
 
     def _refuse_misplaced(self, draft: Draft) -> None:
         """Where a value begins or ends is guessed, and may be elsewhere."""

@@ -32,6 +32,10 @@ class Mismatch(Exception):
     """The text is not what this dialect says."""
 
 
+class Swallowed(Broken):
+    """A string was read past the end of its call, and holds another one: what stands there is to be read again."""
+
+
 class MarkedName:
     """Reads the name at the source's place; `called` is one that the opener held."""
 

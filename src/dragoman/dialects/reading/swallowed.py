@@ -13,20 +13,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from ...late import late
-from ...lenient.notation import Broken
 from ..spec import JsonArgs, JsonCall, KeywordArgs, Notation
 from .compiled import Row
 
 Known = Callable[[str], bool]
 
 
-class Swallowed(Broken):
-    """A string was read past the end of its call, and holds another one: what stands there is to be read again."""
-
-
 NAME = r"[A-Za-z_$][\w.\-:]*"
-CALL = late(rf"[\"')](?:[\s)\]}}]|\\[nrt])*[,;]?(?:\s|\\[nrt])*({NAME})\(")
-"""Behind a string or a call: `name(`."""
+CALL = late(rf"(?:\\[nrt]|[^\w\\.]|\A)({NAME})\(")
+"""`name(`."""
 OBJECT = late(rf"(?:\\[nrt]|[^\w\\]|\A)({NAME})(?:\\[nrt]|\s)*\{{")
 """A name and an object behind it."""
 MEMBER = late(r"\\\"(?:(?P<key>\w+)\\\"\s*:\s*\\\")?(?P<name>[\w.\-:/]+)\\\"(?P<object>\s*:\s*\{)?")

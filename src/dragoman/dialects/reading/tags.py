@@ -17,7 +17,7 @@ from ...types import Edit
 from ..judge.candidate import Draft
 from ..spec import TaggedArgs, Typing
 from .arguments import Outdent, RawArguments, Trim, Unescape, declared_key, unescaped
-from .call import MAX_NAME, Attempt, Mismatch
+from .call import MAX_NAME, Attempt, Mismatch, Swallowed
 from .clean import one_of
 from .compiled import Row
 from .keys import SCALAR, SCALARS
@@ -25,7 +25,6 @@ from .nesting import NAME_OVER, OPENING_TAG, until_over
 from .passed_marks import false_closers, no_own, no_tags, own_stops, past_nested, past_own
 from .raw_values import RawValue, Role, Seen
 from .strays import CallMarks
-from .swallowed import Swallowed
 
 CDATA, CDATA_END = "<![CDATA[", "]]>"
 CLOSER = late(r"\s*</[\w:.|｜ -]{1,80}>")
