@@ -210,7 +210,7 @@ class _Reader:
         body = first.strip()
         self.open = body[:1] not in ('"', "'")
         if not self.open:
-            return _fit(self._quoted(body), shape, plain=False)
+            return _fit(self._quoted(body, indent), shape, plain=False)
         if body[:1] in "[{":
             return self._flow(body, shape)
         if body[:1] in "&*!%@`" or BESIDE.match(body):
@@ -248,7 +248,7 @@ class _Reader:
         line = self.lines[at]
         return at + 1 if len(line) - len(line.lstrip(" ")) > indent else self.at
 
-    def _quoted(self, body: str) -> str:
+    def _quoted(self, body: str, indent: int) -> str:
         quote, line, parts = body[0], body[1:], []
         end = DOUBLE_END if quote == '"' else SINGLE_END
         while (match := end.match(line)) is None:
@@ -256,6 +256,8 @@ class _Reader:
             if self.at >= len(self.lines):
                 raise Cut
             line = self.lines[self.at].strip()
+            if line and len(self.lines[self.at]) - len(self.lines[self.at].lstrip(" ")) <= indent:
+                raise Broken("whether the ends of lines belong to a text in quotes is not clear: they are not indented")
             self.at += 1
         rest = COMMENT.sub("", line[match.end() :]).strip()
         if rest:

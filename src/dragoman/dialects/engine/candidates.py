@@ -14,7 +14,7 @@ from ...late import late
 from ...lenient.notation import Broken, Cut
 from ...lenient.source import NO_LIMIT, Need, Source
 from ...types import IssueKind, Stop
-from ..judge.boxes import LIVE, MAX_SPAN, Standing, closes, lasts
+from ..judge.boxes import ARGUMENT, LIVE, MAX_SPAN, Standing, closes, lasts
 from ..judge.candidate import Draft
 from ..judge.evidence import mark_of
 from ..judge.judge import Judge, unreadable
@@ -116,6 +116,8 @@ class Trial(Damage):
         if not (rows and rows[0].strong) and not (yield from self._any_fits(rows, at)):
             return False
         standing = LIVE if teller.reasoning else teller.context.standing()
+        if at < self._argument_to and not standing.sure:
+            standing = ARGUMENT
         if standing is not LIVE and standing.sure:
             yield from self._quoted(rows, standing, at)
             return False
@@ -169,7 +171,7 @@ class Trial(Damage):
         finally:
             self._may_tell = False
         if attempt.swallowed is not None:
-            yield from self._nests.skip(row, attempt.swallowed.start, on=True)
+            yield from self._nests.skip(row, attempt.swallowed.start, back=False)
         raw = src.held()
         if self._is_refused(row, at, raw):
             src.rewind()

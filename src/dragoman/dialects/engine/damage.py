@@ -13,9 +13,9 @@ from itertools import accumulate, islice
 from ...events import IssueReported
 from ...late import late
 from ...lenient.notation import Cut
-from ...lenient.source import Need, Source, same
+from ...lenient.source import NO_LIMIT, Need, Source, same
 from ...types import IssueKind, Stop
-from ..judge.candidate import close_json
+from ..judge.candidate import Draft, close_json
 from ..judge.judge import Judge, slip_of, unreadable
 from ..reading.call import Attempt
 from ..reading.compiled import Row
@@ -56,6 +56,7 @@ class Damage:
         self.src, self.table, self.judge, self.teller, self.finish = src, table, judge, teller, ""
         self._patience = patience
         self._weak_from = 0
+        self._argument_to = -NO_LIMIT  # so far a call that broke had been read for an argument
         self._no_closer: dict[tuple[str, ...], None] = {}  # an empty set is three times as large
 
     @cached_property
@@ -69,12 +70,12 @@ class Damage:
         kind, message = self._why(why, row, src.held())
         broken = attempt.draft
         if not row.strong and kind is not IssueKind.TRUNCATED:
-            self._weak_damaged(attempt.drafts[-1].name, kind, message, at)
+            self._weak_damaged(attempt.drafts[-1], kind, message, at)
             return
-        begun = attempt.drafts[-1].start
-        if kind is not IssueKind.TRUNCATED and (yield from self._nests.skip(row, begun)):
+        begun, swallowed = attempt.drafts[-1].start, isinstance(why, Swallowed)
+        if kind is not IssueKind.TRUNCATED and (yield from self._nests.skip(row, begun, back=swallowed)):
             pass
-        elif isinstance(why, Swallowed):
+        elif swallowed:
             yield from self._to_own_end(row)
         elif kind is not IssueKind.TRUNCATED and not (yield from self._to_closer(row)):
             yield from self._over_rest(row)
@@ -154,10 +155,15 @@ class Damage:
                 return
             src.pos = found.end()
 
-    def _weak_damaged(self, name: str, kind: IssueKind, message: str, at: int) -> None:
-        """A weak candidate that broke is text, and noticed, since it named a tool."""
-        src = self.src
+    def _weak_damaged(self, draft: Draft, kind: IssueKind, message: str, at: int) -> None:
+        """A weak candidate that broke is text, and noticed, since it named a tool.
+
+        What was read for an argument of a declared one is none of its calls' place, though the argument was no good.
+        """
+        src, name = self.src, draft.name
         self._weak_from = max(self._weak_from, src.at)
+        if draft.tool is not None:
+            self._argument_to = max(self._argument_to, src.at)
         src.rewind()
         self.teller.emit(IssueReported(unreadable(kind, message, "", name, at)))
         first = src.buf[src.pos : src.pos + 1]
@@ -171,7 +177,6 @@ class Damage:
             return False
         self._patience.broke()
         src.hold()
-        src.pos += self._opener_size(row)
         yield from self._to_end(row)
         raw = src.held()
         src.release()
@@ -187,11 +192,12 @@ class Damage:
 
     def _to_end(self, row: Row) -> Need[None]:
         """Skip to the closer of what could not be read; to the next opener, where nothing like a call precedes it."""
-        src, got = self.src, list[str]()
+        src, got, begin = self.src, list[str](), self.src.at
+        src.pos += self._opener_size(row)
         mark = yield from src.until(row.call_close + row.section_close + row.openers, got.append)
         if mark in row.openers and not STRUCTURE.search("".join(got)):
             src.pos -= len(mark)
-        elif mark in row.openers:
+        elif mark in row.openers and not (yield from self._nests.skip(row, begin, back=True)):
             yield from src.until(row.call_close + row.section_close, _ignore)
 
     def _why(self, why: Exception, row: Row, raw: str) -> tuple[IssueKind, str]:

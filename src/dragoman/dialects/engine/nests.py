@@ -11,14 +11,16 @@ Contract: a text that has ended is looked through once for each kind of marks, h
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from enum import IntEnum
 from typing import NamedTuple
 
 from ...lenient.source import Need, Source
 from ..reading.compiled import Marks, Row
-from ..spec import BraceArgs, JsonArgs, JsonCall, KeywordArgs
+from ..spec import AttributeArgs, BraceArgs, JsonArgs, JsonCall, KeywordArgs
 
+BRACES = ("{", "}")
 BRACKETS: Mapping[type, tuple[str, str]] = {
-    JsonCall: ("{", "}"), JsonArgs: ("{", "}"), BraceArgs: ("{", "}"), KeywordArgs: ("(", ")"),
+    JsonCall: BRACES, JsonArgs: BRACES, BraceArgs: BRACES, AttributeArgs: BRACES, KeywordArgs: ("(", ")"),
 }  # fmt: skip
 """What stands around the arguments, by their notation."""
 
@@ -31,6 +33,14 @@ class Kind(NamedTuple):
     calls: Marks = ()
 
 
+class End(IntEnum):
+    """Where a search went: nowhere, behind the call's own closer, or behind one with other calls before it."""
+
+    NONE = 0
+    OWN = 1
+    AROUND = 2
+
+
 class Nests:
     """Finds in one message the ends of calls that hold others."""
 
@@ -38,10 +48,10 @@ class Nests:
 
     def __init__(self, src: Source) -> None:
         self._src = src
-        self._ends: dict[Kind, dict[int, int]] = {}
+        self._ends: dict[Kind, dict[int, tuple[int, bool]]] = {}
 
-    def skip(self, row: Row, begun: int, *, on: bool = False) -> Need[bool]:
-        """Go behind the end of the call that broke, if others stand in it; only `on`, where its end was read.
+    def skip(self, row: Row, begun: int, *, back: bool) -> Need[bool]:
+        """Go behind the end of the call that broke, if that is known; `back`, too, where it was read past its end.
 
         What was read is held; there, or behind its opener, the call had `begun`.
         """
@@ -49,58 +59,68 @@ class Nests:
         here, held = src.at, src.held()
         src.rewind()
         src.hold()
-        begin, found = src.at, False
+        begin = src.at
         for kind in _kinds(row):
             opener = max([held.rfind(mark, 0, begun - begin) for mark in kind.opens]) if not kind.calls else -1
             src.pos += begin - src.at + (opener if opener >= 0 else begun - begin)
             src.hold()
-            found = (yield from self._search(kind)) and src.at >= here * on
-            if found:
+            found = yield from self._search(kind)
+            if found and (found is End.AROUND or back or not kind.calls) and (back or src.at >= here):
                 src.release()
                 return True
             src.rewind()
         src.pos += here - src.at
         return False
 
-    def _search(self, kind: Kind) -> Need[bool]:
-        """Go behind the closer of the first opener from here on, if a call's mark stands between."""
+    def _search(self, kind: Kind) -> Need[End]:
+        """Go behind the closer of the first opener from here on."""
         src = self._src
         marks = (*kind.opens, *kind.closes, *kind.calls)
         open_: list[tuple[int, bool]] = []  # where what is open began, and does a call's mark stand in it
-        ends: dict[int, int] = {}
+        ends: dict[int, tuple[int, bool]] = {}
+        last = (-1, "")  # where the last closer ended
         while mark := (yield from src.until(marks, _ignore)):
             start = src.at - len(mark)
             if not open_ and mark in kind.opens and kind in self._ends:
-                end = self._ends[kind].get(start, 0)
-                src.pos += end - src.at if end else 0
-                return bool(end)
+                end, holds = self._ends[kind].get(start, (src.at, False))
+                known = end > src.at
+                src.pos += end - src.at
+                return End.AROUND if holds else End.OWN if known else End.NONE
             if open_ and mark in (kind.calls or kind.opens):
                 open_[-1] = (open_[-1][0], True)
             if mark in kind.opens:
                 open_.append((start, False))
+            elif last[0] == start and last[1] != mark:
+                last = src.at, mark  # a call's closer and its section's are one
             elif mark in kind.closes and open_:
+                last = src.at, mark
                 at, holds = open_.pop()
-                if holds:
-                    ends[at] = src.at
+                ends[at] = src.at, holds
                 if not open_:
-                    return holds
+                    return End.AROUND if holds else End.OWN
                 open_[-1] = (open_[-1][0], open_[-1][1] or holds)
         self._ends[kind] = ends
-        return False
+        return End.NONE
 
 
 def _kinds(row: Row) -> Iterator[Kind]:
     """What may tell the end of a call of this row, the surest first."""
+    forms = tuple(mark for form in row.forms for mark in form)
     for opens, closes in ((row.call_open, row.call_close), (row.section_open, row.section_close)):
-        kind = Kind(_told(opens), tuple(mark for mark in closes if len(mark) > 1 and mark not in opens))
-        if kind.opens and kind.closes:
-            yield kind
+        told = tuple(mark for mark in closes if len(mark) > 1 and mark not in opens)
+        begun = _told((*opens, *forms, *map(_opening, told)))
+        if opens and begun and told:
+            yield Kind(begun, told)
             break
     around = BRACKETS.get(type(row.dialect.args))
     if around is not None:
-        forms = (mark for form in row.forms for mark in form)
         calls = _told((*row.section_open, *row.call_open, *row.tool_open, *forms))
         yield Kind(around[:1], around[1:], calls or around[:1])
+
+
+def _opening(closer: str) -> str:
+    """What such a closing tag answers, whichever row wrote it."""
+    return "<" + closer[2:] if closer[:2] == "</" and closer[-1:] == ">" else ""
 
 
 def _told(marks: Marks) -> Marks:

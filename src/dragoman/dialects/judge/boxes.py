@@ -40,6 +40,7 @@ class Quote(StrEnum):
     LISTING = "a listing"
     STRING = "a string of several lines"
     REMARK = "a comment of code"
+    ARGUMENT = "an argument of a call that could not be read"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +61,7 @@ class Standing:
 
 
 LIVE = Standing()
+ARGUMENT = Standing(Quote.ARGUMENT)
 
 MARKS: Mapping[str, str] = {
     '"': r'(?<!\s)"', '" ': r'(?:\A|(?<=\s))"(?!\w)', "“": "[”“]", "”": "”", "„": "[“”]", "«": "»", "»": "«", "‹": "›",
