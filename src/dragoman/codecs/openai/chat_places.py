@@ -38,6 +38,12 @@ def says_in_another_place(choice: JsonObject) -> bool:
     return isinstance(choice.get("delta"), Mapping) or isinstance(choice.get("text"), str) or bool(choice.get("error"))
 
 
+def message_of(choice: JsonObject) -> JsonObject:
+    """The message of a choice of a whole answer, wherever it says it."""
+    said = (mapping(choice.get("message")), mapping(choice.get("delta")), mapping(in_delta(choice)["delta"]))
+    return next(filter(says, said), said[0])
+
+
 def as_part(part: Any) -> JsonObject:
     """A part of content; a text alone, or without its kind, is one of text."""
     if isinstance(part, str):
