@@ -150,7 +150,8 @@ class _Decoder(RunDecoder):
         return [*([] if known else [several]), self._beside(CHOICES, {CHOICES: others})]
 
     def _choose(self, choice: JsonObject) -> list[Event]:
-        raise_error({"error": choice.get("error")})
+        if "error" in choice:
+            raise_error({"error": choice["error"]})
         if (self._in_text or not self._in_deltas) and is_in_text(choice):
             self._in_text, choice = True, in_delta(choice)
         delta = self._said_by(choice)
