@@ -101,8 +101,8 @@ class Streamed(FrameStream):
     """An answer in frames."""
 
     __slots__ = (
-        "_begin", "_codec", "_ids", "_late", "_premature", "_resting", "_route", "_size", "_start", "_stopped",
-        "_understood", "_whole",
+        "_begin", "_codec", "_ids", "_is_framed", "_late", "_premature", "_resting", "_route", "_size", "_start",
+        "_stopped", "_understood", "_whole",
     )  # fmt: skip
 
     def __init__(
@@ -111,7 +111,8 @@ class Streamed(FrameStream):
         super().__init__(codec, ids, names, framed)
         self._codec, self._ids, self._route = codec, ids, route
         self._start = b""
-        self._begin = None if framed is not None else Beginning(codec.frames)  # until it shows how it comes
+        self._is_framed = framed is not None
+        self._begin: Beginning | None = None  # what does not show yet whether it is
         self._whole: Whole | None = None  # takes what began as no frame does
         self._understood = False
         self._size = 0  # bytes of all
@@ -188,20 +189,20 @@ class Streamed(FrameStream):
     def _in_frames(self, data: bytes) -> bytes:
         """What of it is read in frames: what begins as no frame does may be one JSON text that is called a stream."""
         self._start += data[: SHOWN_GARBAGE - len(self._start)]
-        begin = self._begin
-        if begin is None:
-            if self._whole is None:
-                return data
+        if self._is_framed:
+            return data
+        if self._whole is not None:
             self._whole.feed(data)
             return b""
+        if self._begin is None and is_framed(data, self._kind):  # as nearly always
+            self._is_framed = True
+            return data
+        begin = self._begin or Beginning(self._kind)
         framed = begin.add(data)
-        if framed is None:
-            return b""
-        self._begin = None
-        if framed:
-            return begin.data
-        self._whole = self._as_whole(begin.data)
-        return b""
+        self._is_framed, self._begin = bool(framed), begin if framed is None else None
+        if framed is False:
+            self._whole = self._as_whole(begin.data)
+        return begin.data if framed else b""
 
     def _as_whole(self, data: bytes) -> Whole:
         whole = Whole(self._codec, self._ids, self._route)
@@ -209,7 +210,7 @@ class Streamed(FrameStream):
         return whole
 
     def close(self) -> Iterator[Event]:
-        if self._begin is not None and self._begin.size:  # nothing followed it
+        if self._begin is not None:  # nothing followed it
             self._whole = self._as_whole(self._begin.data)
         if self._whole is not None:
             yield from self._whole.close()
