@@ -363,6 +363,7 @@ TELLERS: tuple[Teller, ...] = (
     Teller("openinference", openinference),
     Teller("log", lambda t: {"id": "l", "input": {"messages": chat(t)[:-1], "tools": functions(t)}, "output": chat(t)[-1], "tags": {}}),
     Teller("log", lambda t: {"messages": chat(t)[:-1], "response": {"choices": [{"message": chat(t)[-1]}]}, "model_parameters": {"tools": functions(t)}}),
+    Teller("log", lambda t: {"messages": chat(t)[:-1], "response": {"choices": [{"message": None, "delta": chat(t)[-1]}]}, "tools": functions(t)}),
     Teller("log", lambda t: {"request_body": json.dumps({"messages": chat(t)[:-1], "tools": functions(t)}), "response_body": json.dumps({"choices": [{"message": chat(t)[-1]}]})}),
     Teller("log", lambda t: {"input": json.dumps(chat(t)[:-1]), "output": chat(t)[-1]["content"], "tools": functions(t)}),
 )  # fmt: skip

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from dragoman.batch.formats.losses import losses, pattern
-from dragoman.batch.formats.table import FORMATS, ROWS
+from dragoman.batch.formats.table import FORMATS, ROWS, format_of
 from dragoman.batch.formats.writing import write
 from dragoman.batch.judging.row_judge import Outcome, judge
 from dragoman.batch.options import Options
@@ -121,3 +121,24 @@ def test_rows_read_as_another_format_are_unreadable_and_no_error() -> None:
         for form in ROWS:
             found = judge(row(teller, 1)[1], Options(format=form.name))
             assert found.verdict in RowVerdict
+
+
+CALL: dict[str, Any] = {"functionCall": {"name": "look", "args": {"at": "sky"}}}
+GEMINI: dict[str, Any] = {"candidates": [{"content": {"role": "model", "parts": [CALL]}, "finishReason": "STOP"}]}
+ASKED: dict[str, Any] = {"contents": [{"role": "user", "parts": [{"text": "Look."}]}]}
+ENVELOPES: dict[str, dict[str, Any]] = {
+    "the answer": {"request": ASKED, "response": {"response": GEMINI, "traceId": "7"}},
+    "both": {"request": {"model": "m", "project": "p", "request": ASKED}, "response": {"response": GEMINI}},
+    "each piece": {"request": ASKED, "response": [{"response": GEMINI}]},
+}
+
+
+@pytest.mark.parametrize("logged", ENVELOPES.values(), ids=ENVELOPES)
+def test_a_call_in_code_assists_envelope_is_read(logged: dict[str, Any]) -> None:
+    user, assistant = format_of(logged).read(logged).messages
+    assert (user["role"], assistant["tool_calls"][0]["function"]["name"]) == ("user", "look")
+
+
+def test_a_completion_is_read_as_what_the_model_said() -> None:
+    logged = {"messages": [{"role": "user", "content": "Look."}], "response": {"choices": [{"message": None, "text": "No."}]}}
+    assert format_of(logged).read(logged).messages[-1] == {"role": "assistant", "content": "No."}

@@ -56,6 +56,39 @@ def test_a_refusal_in_items_is_streamed_as_one(streamed: bool) -> None:
     assert last["response"]["output"][0]["content"] == [{"type": "refusal", "refusal": "I can't."}]
 
 
+SAID: dict[str, list[str]] = {
+    "a refusal first": ["refusal", "output_text"],
+    "a refusal last": ["output_text", "refusal"],
+    "refusals around": ["refusal", "output_text", "refusal"],
+}
+
+
+@pytest.mark.parametrize("known", [{}, {"id": "msg_9"}], ids=["without an id", "with an id"])
+@pytest.mark.parametrize("kinds", SAID.values(), ids=SAID)
+def test_a_refusal_and_a_text_of_one_item_stay_one(kinds: list[str], known: Body) -> None:
+    content = [{"type": one, "refusal" if one == "refusal" else "text": f"{n}."} for n, one in enumerate(kinds)]
+    item = {"type": "message", "role": "assistant", "status": "completed", "content": content, **known}
+    api = codec("openai_responses")
+    response = api.decode_response({**RESPONSE, "object": "response", "status": "completed", "output": [item]})
+    written = api.encode_response(response)["output"]
+    for output in (written, _replayed(written), _replayed([item])):
+        (message,) = (one for one in output if one["type"] == "message")
+        assert [part["type"] for part in message["content"]] == kinds
+        assert not known or message["id"] == known["id"]
+    if not known:  # as it comes from a wire that has no items
+        encoder = api.encode_stream()
+        frames = [*(frame for event in replay(response) for frame in encoder.feed(event)), *encoder.close()]
+        (message,) = json.loads(frames[-1].data)["response"]["output"]
+        assert [part["type"] for part in message["content"]] == kinds
+
+
+def _replayed(output: list[Body]) -> list[Body]:
+    """What a history with these items becomes where it is written again."""
+    api, user = codec("openai_responses"), {"type": "message", "role": "user", "content": "So?"}
+    written: list[Body] = api.encode_request(api.decode_request({"model": "m", "input": [user, *output, user]}))["input"]
+    return written[1:-1]
+
+
 def _chunk(**delta: str) -> Body:
     return {"id": "1", "model": "m", "choices": [{"index": 0, "delta": delta}]}
 

@@ -244,3 +244,46 @@ def test_a_call_that_reasoning_ends_in_counts_where_nothing_stands_behind_it(res
     found = extract(_filled(response), tools=TOOLS)
     assert calls_of(found) == [("t", {"x": 1})] * many
     assert [issue.kind for issue in found.issues if issue.kind is IssueKind.WIRE_FAULT] == [IssueKind.WIRE_FAULT] * many
+
+
+# ── wherever a wire has the message ──────────────────────────────────────────
+
+NATIVE: dict[str, Any] = {"type": "function_call", "call_id": "c", "name": "t", "arguments": '{"x": 1}'}
+ANSWERED: dict[str, Any] = {"object": "response", "output": [
+    {"type": "reasoning", "summary": [{"type": "summary_text", "text": "Hm."}]},
+    {"type": "message", "content": [{"type": "output_text", "text": "So."}]}, NATIVE,
+]}  # fmt: skip
+
+
+def gemini(*parts: dict[str, Any]) -> dict[str, Any]:
+    return {"candidates": [{"content": {"role": "model", "parts": [*parts]}, "finishReason": "STOP"}]}
+
+
+def chat(**choice: Any) -> dict[str, Any]:
+    return {"choices": [{"index": 0, **choice}]}
+
+
+PLACED: dict[str, dict[str, Any]] = {
+    "a completion": chat(text=HERMES, finish_reason="stop"),
+    "a completion beside a null message": chat(text=HERMES, message=None),
+    "a delta": chat(delta={"content": HERMES}),
+    "content of texts": chat(message={"content": [HERMES]}),
+    "content that is one part": chat(message={"content": {"type": "text", "text": HERMES}}),
+    "Gemini": gemini({"functionCall": {"name": "t", "args": {"x": 1}}}),
+    "Gemini, in text behind a thought": gemini({"text": "Hm.", "thought": True}, {"text": HERMES}),
+    "Gemini, all of it a thought": gemini({"text": f"Hm.\n{HERMES}", "thought": True}),
+    "Code Assist": {"response": gemini({"functionCall": {"name": "t", "args": {"x": 1}}}), "traceId": "7"},
+    "Responses": ANSWERED,
+    "Responses, the last event": {"type": "response.completed", "response": ANSWERED},
+    "Responses, in text": {"output": [{"type": "message", "content": [{"type": "output_text", "text": HERMES}]}]},
+    "Bedrock": {"output": {"message": {"content": [{"toolUse": {"toolUseId": "c", "name": "t", "input": {"x": 1}}}]}}},
+    "Bedrock, in text": {"output": {"message": {"content": [{"text": HERMES}]}}, "stopReason": "end_turn"},
+    "interactions": {"status": "requires_action", "steps": [NATIVE]},
+    "Ollama's completions": {"response": HERMES, "done": True},
+    "Cohere": {"message": {"tool_calls": [{"id": "c", "function": {"name": "t", "arguments": '{"x": 1}'}}]}},
+}
+
+
+@pytest.mark.parametrize("body", PLACED.values(), ids=PLACED)
+def test_a_call_is_found_wherever_a_wire_has_the_message(body: dict[str, Any]) -> None:
+    assert calls_of(extract(body, tools=TOOLS)) == [("t", {"x": 1})]

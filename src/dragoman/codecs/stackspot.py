@@ -93,7 +93,7 @@ class _Decoder(AnswerDecoder):
         return [*self._read(body, ""), *self.close()]
 
     def _read(self, body: JsonObject, event: str) -> list[Event]:
-        raise_error(body)
+        raise_error(body, event)
         self._word = string(body.get("stop_reason")) or self._word
         self._usage = dict(mapping(body.get("tokens"))) or self._usage
         self._extra |= {key: value for key, value in rest(body, _BODY).items() if value not in (None, [], {})}

@@ -25,6 +25,7 @@ from ..dialects.spec import Dialect, Strength
 from ..errors import ExtractError, UsageError
 from ..schema.definitions import tools as as_tools
 from ..types import Issue, IssueKind, Report, Response, Tier, Tool, ToolCall
+from .answer_places import blocks_of, message_in
 from .native_calls import judged
 from .reasoned_calls import OPENER, read_here
 
@@ -40,7 +41,7 @@ ARGUMENTS = ("arguments", "input", "args", "parameters")
 IDS = ("id", "call_id", "toolUseId", "tool_call_id")
 REASONING = ("reasoning_content", "reasoning", "thinking")
 CALL_BLOCKS = frozenset({"tool_use", "tool_call", "function_call"})
-TEXT_BLOCKS = frozenset({"text", "output_text"})
+TEXT_BLOCKS = ("text", "output_text", "summary_text", "reasoning_text")
 FATAL = frozenset({
     IssueKind.MALFORMED,
     IssueKind.INVALID_ARGUMENTS,
@@ -151,32 +152,28 @@ def _found(response: Mapping[str, Any] | Response) -> _Found:
     if not isinstance(response, Mapping):
         given = type(response).__name__
         raise UsageError(f"a {given} is no response; pass a mapping such as {{'text': …}} or a Response")
-    if isinstance(choices := response.get("choices"), Sequence) and not isinstance(choices, str):
-        first = choices[0] if choices and isinstance(choices[0], Mapping) else {}
-        return _with_finish(_message(first.get("message")), first.get("finish_reason"))
-    if "message" in response:
-        return _with_finish(_message(response["message"]), response.get("done_reason"))
-    finish = next((response[k] for k in ("finish_reason", "stop_reason", "finish") if response.get(k)), None)
-    return _with_finish(_message(response), finish)
-
-
-def _with_finish(found: _Found, finish: Any) -> _Found:
-    return replace(found, finish="length" if finish in CUT else None)
+    message, finish = message_in(response)
+    return replace(_message(message), finish="length" if isinstance(finish, str) and finish in CUT else None)
 
 
 def _message(message: Any) -> _Found:
-    """A message: text under `text` or `content`, calls under `tool_calls`, or both as typed blocks."""
-    if not isinstance(message, Mapping):
-        return _Found()
-    content = message.get("text") if message.get("text") is not None else message.get("content")
-    blocks = [b for b in content if isinstance(b, Mapping)] if isinstance(content, list | tuple) else []
-    text = content if isinstance(content, str) else "".join(_block_text(b) for b in blocks)
-    return _Found(text, _reasoning(message, blocks), _message_calls(message, blocks))
+    """A message: what it says as text or in typed blocks, calls among them or under `tool_calls`."""
+    blocks, fields = [*blocks_of(message)], message if isinstance(message, Mapping) else {}
+    return _Found("".join(map(_block_text, blocks)), _reasoning(fields, blocks), _message_calls(fields, blocks))
 
 
 def _reasoning(message: Mapping[str, Any], blocks: Sequence[Mapping[str, Any]]) -> str:
-    told = [message.get(key) for key in REASONING] + [block.get("thinking") for block in blocks]
+    told = [message.get(key) for key in REASONING] + [_thought(block) for block in blocks]
     return next((text for text in told if isinstance(text, str) and text), "")
+
+
+def _thought(block: Mapping[str, Any]) -> Any:
+    """What a block thinks: Anthropic's, Gemini's, and an item of Responses."""
+    if block.get("thought") is True:
+        return block.get("text")
+    if block.get("type") == "reasoning":
+        return "".join(map(_block_text, blocks_of({"content": block.get("summary") or block.get("content")})))
+    return block.get("thinking")
 
 
 def _message_calls(message: Mapping[str, Any], blocks: Sequence[Mapping[str, Any]]) -> tuple[Any, ...]:
@@ -187,8 +184,8 @@ def _message_calls(message: Mapping[str, Any], blocks: Sequence[Mapping[str, Any
 
 
 def _block_text(block: Mapping[str, Any]) -> str:
-    text = block.get("text")
-    return text if isinstance(text, str) and block.get("type", "text") in TEXT_BLOCKS else ""
+    text, said = block.get("text"), block.get("type", "text") in TEXT_BLOCKS and block.get("thought") is not True
+    return text if isinstance(text, str) and said else ""
 
 
 # ── native calls ─────────────────────────────────────────────────────────────

@@ -16,7 +16,7 @@ from dataclasses import replace
 
 from ..codecs.crossing.answers import media_beside
 from ..events import Ended, Event, IssueReported, assemble, call_events
-from ..types import Issue, IssueKind, Stop, ToolCall
+from ..types import Issue, IssueKind, JsonObject, Stop, ToolCall
 from .text_parser import TextParser
 
 MOST = 1024 * 1024
@@ -50,7 +50,7 @@ class ReasonedCalls:
 
     def close(self, end: Ended) -> list[Event]:
         """The calls that the reasoning ended in, where that was all and nothing cut it, and what is wrong with them."""
-        if not self._texts or end.stop not in OWN_ENDS or media_beside(end.extra):
+        if not self._texts or not ends_by_itself(end.stop, end.extra):
             return []
         parser, why = self._make(OPENER), None if end.stop is None else str(end.stop)
         found = assemble([*parser.feed("".join(self._texts)), *parser.close(why)])
@@ -58,6 +58,11 @@ class ReasonedCalls:
         issues += map(read_here, found.calls)
         made = [event for index, call in enumerate(found.calls) for event in call_events(_placeless(call), index)]
         return [*map(IssueReported, issues), *made]
+
+
+def ends_by_itself(stop: Stop | None, extra: JsonObject) -> bool:
+    """Is what came of such an answer all of it, and does nothing stand beside it?"""
+    return stop in OWN_ENDS and not media_beside(extra)
 
 
 def read_here(call: ToolCall) -> Issue:

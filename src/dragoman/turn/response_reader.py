@@ -11,7 +11,7 @@ from itertools import chain
 from typing import Any, Protocol, TypeAlias
 
 from ..codecs.shared.frame_stream import SHORT, FrameStream
-from ..codecs.shared.framing import is_framed
+from ..codecs.shared.framing import OBJECTS, Framing, is_framed
 from ..codecs.shared.spec import Codec, Ids, Likeness, Progress
 from ..errors import CodecError, ErrorKind, ProviderError
 from ..events import (
@@ -29,6 +29,7 @@ from ..events import (
 from ..providers.route import Route
 from ..redaction import redact
 from ..types import Response
+from .beginning import DRAIN, Beginning
 from .whole_body import WholeBody
 
 MAX_WHOLE = 64 * 1024 * 1024
@@ -39,14 +40,14 @@ SHOWN_GARBAGE = 200
 LOOKED_AT = 64 * 1024
 """Bytes of what is no JSON that show whether it comes in frames."""
 GARBAGE = "{root} did not answer in the {codec} API{why}; it said {said}; check the base URL and which API it serves"
+GZIP = b"\x1f\x8b"
+PACKED = "what is packed with gzip, without saying so in `content-encoding`"
 TOO_LONG = "{root} sent a whole answer of more than 64 MiB; ask for less, or stream it"
 ENDLESS = "{root} streams without end ({size} MiB, {silent} MiB of it without an event); ask for less"
 
 
 Delta: TypeAlias = type[TextDelta] | type[ReasoningDelta]
 MISSING: Any = object()
-DRAIN = 0.1
-"""Seconds to wait, once an answer is over, for the end of its body: then its connection can serve the next one."""
 COUNTED = 64 * 1024
 """Bytes in which an answer counts against what a process may hold; most answers are smaller."""
 MOST_LATE = 32
@@ -100,14 +101,18 @@ class Streamed(FrameStream):
     """An answer in frames."""
 
     __slots__ = (
-        "_codec", "_ids", "_late", "_premature", "_resting", "_route", "_size", "_start", "_stopped", "_understood",
-        "_whole",
+        "_begin", "_codec", "_ids", "_is_framed", "_late", "_premature", "_resting", "_route", "_size", "_start",
+        "_stopped", "_understood", "_whole",
     )  # fmt: skip
 
-    def __init__(self, codec: Codec, ids: Ids, route: Route, names: Collection[str] = ()) -> None:
-        super().__init__(codec, ids, names)
+    def __init__(
+        self, codec: Codec, ids: Ids, route: Route, names: Collection[str] = (), framed: Framing | None = None
+    ) -> None:
+        super().__init__(codec, ids, names, framed)
         self._codec, self._ids, self._route = codec, ids, route
         self._start = b""
+        self._is_framed = framed is not None
+        self._begin: Beginning | None = None  # what does not show yet whether it is
         self._whole: Whole | None = None  # takes what began as no frame does
         self._understood = False
         self._size = 0  # bytes of all
@@ -117,6 +122,8 @@ class Streamed(FrameStream):
 
     def patience(self) -> float | None:
         """By how far the answer has come; a peer that went on after it had stopped is waited for as before."""
+        if self._begin is not None:
+            return self._begin.patience()
         progress = self._decoder.progress
         self._stopped = progress is not Progress.OPEN
         if not self._stopped or (self._premature and progress is Progress.STOPPED):
@@ -131,11 +138,12 @@ class Streamed(FrameStream):
         Whoever reads an answer keeps the whole of what it says.
         """
         kept = self._whole.held() if self._whole is not None else 0
+        kept = self._begin.size // COUNTED * COUNTED if self._begin is not None else kept
         return (self._silent + self._said) // COUNTED * COUNTED + kept
 
     def release(self) -> None:
         """All of them hold what they have read."""
-        del self._reader, self._decoder, self._whole
+        del self._reader, self._decoder, self._whole, self._begin
 
     def feed(self, data: bytes) -> Iterable[Event]:
         """Events leave one by one: what came before an error in the same bytes goes out before it."""
@@ -168,9 +176,9 @@ class Streamed(FrameStream):
         return like.kind, text
 
     def _read(self, data: bytes) -> Iterator[Event]:
-        if not self._understood:
-            self._keep(data)
         self._size += len(data)
+        if not self._understood:
+            data = self._in_frames(data)
         stopped = self._stopped
         yield from self.read(data)
         self._late += stopped and (self._between or self._silent > SHORT)
@@ -178,30 +186,46 @@ class Streamed(FrameStream):
             message = ENDLESS.format(root=self._route.root(), size=self._size >> 20, silent=self._silent >> 20)
             raise ProviderError(message, kind=ErrorKind.GARBLED)
 
-    def _keep(self, data: bytes) -> None:
-        """What begins as no frame does may be one JSON text that is called a stream: its end shows it."""
+    def _in_frames(self, data: bytes) -> bytes:
+        """What of it is read in frames: what begins as no frame does may be one JSON text that is called a stream."""
+        self._start += data[: SHOWN_GARBAGE - len(self._start)]
+        if self._is_framed:
+            return data
         if self._whole is not None:
             self._whole.feed(data)
-        elif self._size == len(self._start) and is_framed(begin := self._start + data, self._codec.frames) is False:
-            self._whole = Whole(self._codec, self._ids, self._route)
-            self._whole.feed(begin)
-        self._start += data[: SHOWN_GARBAGE - len(self._start)]
+            return b""
+        if self._begin is None and is_framed(data, self._kind):  # as nearly always
+            self._is_framed = True
+            return data
+        begin = self._begin or Beginning(self._kind)
+        framed = begin.add(data)
+        self._is_framed, self._begin = bool(framed), begin if framed is None else None
+        if framed is False:
+            self._whole = self._as_whole(begin.data)
+        return begin.data if framed else b""
+
+    def _as_whole(self, data: bytes) -> Whole:
+        whole = Whole(self._codec, self._ids, self._route)
+        whole.feed(data)
+        return whole
 
     def close(self) -> Iterator[Event]:
+        if self._begin is not None:  # nothing followed it
+            self._whole = self._as_whole(self._begin.data)
+        if self._whole is not None:
+            yield from self._whole.close()
+            return
         yield from self._left_over()
         last = self._checked(self._decoder.close())
-        if self._understood:
-            yield from last
-        elif self._whole is not None:
-            yield from self._whole.close()
-        else:
+        if not self._understood:
             raise _garbled(self._start, self._route)
+        yield from last
 
     def _checked(self, events: list[Event]) -> list[Event]:
         if not self._understood:
             self._understood = any(map(_says_something, events))
             if self._understood:
-                self._start, self._whole = b"", None
+                self._start = b""
         if self._stopped and not self._premature:
             self._premature = any(map(_goes_on, events))
         return events
@@ -257,9 +281,11 @@ class Whole:
         except (ValueError, RecursionError):
             pass
         start = self._body.start(LOOKED_AT)
-        if is_framed(start, self._codec.frames, ended=True) and (parsed is MISSING or isinstance(parsed, list)):
-            streamed = Streamed(self._codec, self._ids, self._route)  # a stream that is called JSON
-            return chain(streamed.feed(self._body.start(self._body.size)), streamed.close())
+        framed = is_framed(start, self._codec.frames, ended=True)
+        if framed and (parsed is MISSING or isinstance(parsed, list)):
+            return self._in_frames(None)
+        if parsed is MISSING and start.lstrip().startswith(b"{"):
+            return self._in_frames(OBJECTS)
         if parsed is not MISSING:
             try:
                 return Replayed(self._codec.decode_response(parsed, self._ids))
@@ -267,9 +293,14 @@ class Whole:
                 why = f"; {error}"
         raise _garbled(self._body.start(SHOWN_GARBAGE), self._route, why)
 
+    def _in_frames(self, framed: Framing | None) -> Iterable[Event]:
+        """It is a stream that is called JSON."""
+        streamed = Streamed(self._codec, self._ids, self._route, framed=framed)
+        return chain(streamed.feed(self._body.start(self._body.size)), streamed.close())
+
 
 def _garbled(start: bytes, route: Route, why: str = "") -> ProviderError:
     shown = redact(start[:SHOWN_GARBAGE].decode("utf-8", "replace"), route.hidden)
-    said = f"{shown!r}" if shown else "nothing"
+    said = PACKED if start.startswith(GZIP) else f"{shown!r}" if shown else "nothing"
     message = GARBAGE.format(root=route.root(), codec=route.provider.codec, said=said, why=why)
     return ProviderError(message, kind=ErrorKind.GARBLED, body=shown)

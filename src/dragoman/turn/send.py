@@ -27,8 +27,9 @@ from ..providers.route import Route
 from ..records import maker
 from ..redaction import redact
 from ..types import Message
+from .beginning import DRAIN
 from .plan import Plan, function_name
-from .response_reader import DRAIN, AnswerSource, Streamed, Whole
+from .response_reader import AnswerSource, Streamed, Whole
 from .unlabelled import Unlabelled
 from .whole_body import WholeBody
 

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable
 from itertools import chain
 
 from ..codecs.shared.frames import FrameKind
-from ..codecs.shared.framing import is_framed
 from ..events import Event
-from .response_reader import AnswerSource, Delta, Streamed, Whole
+from .beginning import Beginning
+from .response_reader import COUNTED, AnswerSource, Delta, Streamed, Whole
 
 
 class Unlabelled:
@@ -20,7 +20,7 @@ class Unlabelled:
 
     def __init__(self, streamed: Callable[[], Streamed], whole: Callable[[], Whole], frames: FrameKind) -> None:
         self._streamed, self._whole, self._frames = streamed, whole, frames
-        self._begin = b""
+        self._begin = Beginning(frames)
         self._source: AnswerSource | None = None
 
     @property
@@ -29,16 +29,16 @@ class Unlabelled:
         return self._source is not None and self._source.is_open
 
     def patience(self) -> float | None:
-        """As its source says; what is not known yet is waited for."""
-        return self._source.patience() if self._source is not None else None
+        """As its source says, or its beginning."""
+        return (self._source or self._begin).patience()
 
     def held(self) -> int:
         """What its source keeps."""
-        return self._source.held() if self._source is not None else 0
+        return self._source.held() if self._source is not None else self._begin.size // COUNTED * COUNTED
 
     def release(self) -> None:
-        """What its source keeps."""
-        self._begin = b""
+        """What its source keeps, and its beginning."""
+        del self._begin
         if self._source is not None:
             self._source.release()
 
@@ -46,8 +46,7 @@ class Unlabelled:
         """The events that `data` completes."""
         if self._source is not None:
             return self._source.feed(data)
-        self._begin += data
-        framed = is_framed(self._begin, self._frames)
+        framed = self._begin.add(data)
         return () if framed is None else self._known(framed=framed)[1]
 
     def more(self, data: bytes) -> tuple[Delta, str] | None:
@@ -58,10 +57,11 @@ class Unlabelled:
         """The events still due."""
         if self._source is not None:
             return self._source.close()
-        source, came = self._known(framed=bool(is_framed(self._begin, self._frames, ended=True)))
+        source, came = self._known(framed=self._begin.ended())
         return chain(came, source.close())
 
     def _known(self, *, framed: bool) -> tuple[AnswerSource, Iterable[Event]]:
         source: AnswerSource = self._streamed() if framed else self._whole()
-        self._source, begin, self._begin = source, self._begin, b""
+        self._source, begin = source, self._begin.data
+        self._begin = Beginning(self._frames)
         return source, source.feed(begin)

@@ -31,6 +31,11 @@ class WholeBody:
         """Bytes of all pieces."""
         return len(self._data)
 
+    @property
+    def ends_a_line(self) -> bool:
+        """Does it end in a line break?"""
+        return self._data.endswith(b"\n")
+
     def add(self, piece: bytes) -> None:
         """`piece` came."""
         self._data += piece
@@ -53,9 +58,17 @@ class WholeBody:
     def value(self) -> Any:
         """The value.  Raises ValueError, or RecursionError, where it is no JSON."""
         if not self._read:
-            self._value, self._read = from_json(self._data), True
+            self._value, self._read = _value(self._data), True
         return self._value
 
     def start(self, size: int) -> bytes:
         """The first `size` bytes."""
         return bytes(self._data[:size])
+
+
+def _value(data: bytearray) -> Any:
+    """The value; bytes that are no text are read as in a stream."""
+    try:
+        return from_json(data)
+    except UnicodeDecodeError:
+        return from_json(data.decode("utf-8", "replace").encode())

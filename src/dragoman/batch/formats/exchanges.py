@@ -13,6 +13,7 @@ from typing import Any
 
 from ...codecs import CODECS
 from ...codecs.openai.chat_messages import write_message
+from ...codecs.openai.chat_places import message_of
 from ...codecs.shared.tools import write_function
 from ...errors import DragomanError
 from ...types import Message, Request
@@ -26,8 +27,8 @@ from .spec import Demands, Format
 
 CONVERSE = frozenset({"text", "toolUse", "toolResult"})
 """Keys of Bedrock's blocks, which have no type."""
-WRAPPED = ("body", "inputBodyJson", "outputBodyJson")
-"""Under which keys logs put a body inside of request and answer."""
+WRAPPED = ("body", "inputBodyJson", "outputBodyJson", "request", "response")
+"""Under which keys a body stands inside of request and answer: in logs, and in Code Assist's envelopes."""
 
 
 def api_of_request(body: Mapping[str, Any]) -> str:
@@ -78,7 +79,7 @@ def read_request(body: dict[str, Any], path: str = "$") -> ChatRow:
 
 def read_answer(body: Any, path: str) -> list[Chat]:
     """What a model answered: a whole body of any API, a message, or text.  Raises `BadRow`."""
-    value = _unpacked(body, path)
+    value = _unwrapped(_unpacked(body, path))
     if value is None:
         return []
     if isinstance(value, str):
@@ -96,7 +97,7 @@ def read_answer(body: Any, path: str) -> list[Chat]:
         return chats([told], path) if {"content", "tool_calls"} & told.keys() else [said("assistant", text(value))]
     if api == "openai_chat":
         choices = _objects(value["choices"])
-        return chats([{"role": "assistant", **choices[0].get("message", {})}], path) if choices else []
+        return chats([{"role": "assistant", **message_of(choices[0])}], path) if choices else []
     try:
         return as_chat([CODECS[api].decode_response(value).message])
     except DragomanError as why:
@@ -173,8 +174,7 @@ def _read_log(obj: dict[str, Any]) -> ChatRow:
     settings = obj.get("model_parameters")
     if row.tools is None:
         row.tools = tools_of(obj) or (tools_of(settings) if isinstance(settings, dict) else None)
-    answer = _unwrapped(_unpacked(obj[told], f"$.{told}"))
-    row.messages = paired([*row.messages, *read_answer(answer, f"$.{told}")])
+    row.messages = paired([*row.messages, *read_answer(obj[told], f"$.{told}")])
     return sorted_fields(row, {k: v for k, v in obj.items() if k not in (asked, told, "tools")})
 
 

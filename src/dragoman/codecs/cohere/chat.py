@@ -128,7 +128,7 @@ class _Decoder(RunDecoder):
     # ── events of the stream ─────────────────────────────────────────────────
 
     def _read(self, body: JsonObject, event: str) -> list[Event]:
-        raise_error(body)
+        raise_error(body, event)
         handler = self._on.get(string(body.get("type")) or event)
         return handler(body, mapping(mapping(body.get("delta")).get("message"))) if handler else []
 

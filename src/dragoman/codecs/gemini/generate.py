@@ -55,6 +55,8 @@ _PART = frozenset({"functionCall", "thoughtSignature"})
 _SAID = frozenset({"text", "thought", "thoughtSignature", "inlineData", "fileData"})
 _VALUES = ("stringValue", "numberValue", "boolValue", "nullValue")
 _STEP = re.compile(r"\.([^.\[\]]+)|\[(\d+)\]|\['((?:[^'\\]|\\.)*)'\]|\[\"((?:[^\"\\]|\\.)*)\"\]")
+ENVELOPE = "response"
+"""Field of Code Assist's answers that holds the answer of this API (gemini-cli, `code_assist/converter.ts`)."""
 _MAX_INDEX = 10_000
 """A larger array index in a path is taken for damage, not for data."""
 
@@ -63,9 +65,9 @@ _MAX_INDEX = 10_000
 
 def decode_response(body: JsonObject, ids: Ids | None = None) -> Response:
     """The answer in `body`.  Raises `ProviderError` for an error with status 200, `CodecError` for no answer."""
+    body = _unwrapped(an_object(body, "$"))
     if type(body) is dict and (plain := plain_answer(body, ids)) is not None:
         return plain
-    body = an_object(body, "$")
     raise_error(body)
     candidates = body.get("candidates")
     if candidates is None and body.get("promptFeedback") is None:
@@ -97,10 +99,12 @@ class _Decoder(RunDecoder):
         return [*self._chunk(body), *self.close()]
 
     def _read(self, body: JsonObject, event: str) -> list[Event]:
-        raise_error(body)
-        events = self._chunk(body)
-        if _is_one_text(body):
-            self._repeat_text(events, "candidates", 0, "content", "parts", 0, "text")
+        answer = _unwrapped(body)
+        raise_error(answer, event)
+        events = self._chunk(answer)
+        if _is_one_text(answer):
+            around = () if answer is body else (ENVELOPE,)
+            self._repeat_text(events, *around, "candidates", 0, "content", "parts", 0, "text")
         return events
 
     def _read_noise(self, body: JsonObject) -> None:
@@ -216,6 +220,12 @@ class _Decoder(RunDecoder):
     def _leftover(self) -> JsonObject:
         candidate = {**self._candidate, **({"finishReason": self._own_word} if self._own_word else {})}
         return wire_fields(NAME, {**self._extra, "usageMetadata": self._own_usage, "candidate": candidate or None})
+
+
+def _unwrapped(body: JsonObject) -> JsonObject:
+    """The answer in `body`: Code Assist, which Gemini CLI asks for who signed in, has it in an envelope."""
+    inner = body.get(ENVELOPE)
+    return inner if isinstance(inner, Mapping) and "candidates" not in body else body
 
 
 def _is_one_text(body: JsonObject) -> bool:

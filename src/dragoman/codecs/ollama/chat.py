@@ -52,7 +52,6 @@ class Decoder(AnswerDecoder):
     stops: ClassVar[Mapping[str, Stop]] = STOPS
     plain_words: ClassVar[Collection[str]] = PLAIN_WORDS
     unfinished = "the stream ended without `done`; the answer may be cut short"
-    terminator: ClassVar[str | None] = None
     noise: ClassVar[tuple[str, ...]] = ("created_at",)
 
     def __init__(self, ids: Ids | None = None) -> None:
@@ -65,7 +64,7 @@ class Decoder(AnswerDecoder):
         return [*self._line(body), *self.close()]
 
     def _read(self, body: JsonObject, event: str) -> list[Event]:
-        raise_error(body)
+        raise_error(body, event)
         events = self._line(body)
         message = mapping(body.get("message"))
         places: list[tuple[str, ...]] = [("message", key) for key in _TELLING if message.get(key)]

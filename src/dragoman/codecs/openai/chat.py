@@ -25,6 +25,7 @@ from ..shared.issues import OTHER_ANSWERS, unsupported
 from ..shared.spec import CHOICES, Codec, Ids, wire_fields
 from .chat_fragments import Fragments
 from .chat_messages import NAME, thinking_text
+from .chat_places import TEXTS, as_part, in_delta, is_in_text, says, says_in_another_place
 from .chat_plain import BODY, CHOICE, MESSAGE, PLAIN_WORDS, plain_answer
 from .chat_requests import decode_request, encode_request, turn_writer
 from .chat_words import STOPS, gather, read_usage, write_usage
@@ -46,7 +47,9 @@ def decode_response(body: JsonObject, ids: Ids | None = None) -> Response:
     choices = an_array(body.get("choices"), "$.choices")
     if not choices:
         raise CodecError("the answer has no choices; retry the request", "$.choices", NAME)
-    an_object(an_object(choices[0], "$.choices[0]").get("message"), "$.choices[0].message")
+    choice = an_object(choices[0], "$.choices[0]")
+    if not says_in_another_place(choice):
+        an_object(choice.get("message"), "$.choices[0].message")
     return assemble(_Decoder(ids).whole(body))
 
 
@@ -62,7 +65,7 @@ class _Decoder(RunDecoder):
     def __init__(self, ids: Ids | None = None) -> None:
         super().__init__(ids)
         self._fragments = Fragments(self._calls)
-        self._refused = self._others = self._in_deltas = False
+        self._refused = self._others = self._in_deltas = self._in_text = False
         self._chosen: Any = None
         self._choice: dict[str, Any] = {}
         self._message: dict[str, Any] = {}
@@ -86,7 +89,7 @@ class _Decoder(RunDecoder):
         return super()._final_stop(Stop.REFUSED if self._refused and stop in (None, Stop.END) else stop)
 
     def _read(self, body: JsonObject, event: str) -> list[Event]:
-        raise_error(body)
+        raise_error(body, event)
         events = self._chunk(body)
         key, delta = self._only_field(body)
         if key == "tool_calls":
@@ -147,11 +150,16 @@ class _Decoder(RunDecoder):
         return [*([] if known else [several]), self._beside(CHOICES, {CHOICES: others})]
 
     def _choose(self, choice: JsonObject) -> list[Event]:
+        if "error" in choice:
+            raise_error({"error": choice["error"]})
+        if (self._in_text or not self._in_deltas) and is_in_text(choice):
+            self._in_text, choice = True, in_delta(choice)
         delta = self._said_by(choice)
         besides = rest(choice, CHOICE)
         gather(self._choice, besides)
         self._word = string(choice.get("finish_reason")) or self._word
-        events = self._delta(delta, whole="delta" not in choice)
+        ends = self._complete or (bool(self._word) and not self._calls.any)
+        events = self._delta(delta, whole=ends and "delta" not in choice)
         return [self._beside("choice", told), *events] if (told := present(besides)) else events
 
     def _said_by(self, choice: JsonObject) -> JsonObject:
@@ -159,8 +167,9 @@ class _Decoder(RunDecoder):
         delta = mapping(choice.get("delta"))
         if self._in_deltas:
             return delta
-        self._in_deltas = any(value for key, value in delta.items() if key != "role")
-        return delta or mapping(choice.get("message"))
+        self._in_deltas = says(delta)
+        message = mapping(choice.get("message"))
+        return delta if delta and (self._in_deltas or not says(message)) else message
 
     def _delta(self, delta: JsonObject, *, whole: bool) -> list[Event]:
         events = self._think(delta) + self._content(delta.get("content"))
@@ -210,7 +219,8 @@ class _Decoder(RunDecoder):
     def _content(self, content: Any) -> list[Event]:
         if isinstance(content, str):
             return self._continue_run("text", content) if content else []
-        return [event for part in items(content) for event in self._part(mapping(part))]
+        parts = [content] if isinstance(content, Mapping) else items(content)
+        return [event for part in parts for event in self._part(as_part(part))]
 
     def _part(self, part: JsonObject) -> list[Event]:
         """A part of an answer in parts: Mistral's reasoning models write so."""
@@ -218,7 +228,7 @@ class _Decoder(RunDecoder):
             events = self._continue_run("reasoning", thinking_text(part))
             self._thinking.append(thinking_text(part))
             return events
-        if part.get("type") == "text":
+        if part.get("type") in TEXTS:
             return self._continue_run("text", string(part.get("text")))
         return [*self._end_run(), PartAdded(Opaque(api=NAME, block=part))] if part else []
 

@@ -130,26 +130,35 @@ class Fragments:
 
 
 def _index(call: JsonObject) -> int | None:
-    """The index of a fragment; a negative one (Z.ai's glm-4.5-flash) says nothing."""
+    """The index of a fragment, which some write as text; a negative one (Z.ai's glm-4.5-flash) says nothing."""
     index = call.get("index")
-    return index if isinstance(index, int) and not isinstance(index, bool) and index >= 0 else None
+    if isinstance(index, str) and index.isdecimal():
+        return int(index)
+    if isinstance(index, bool) or not isinstance(index, int | float) or index < 0:
+        return None
+    return int(index) if isinstance(index, int) or index.is_integer() else None
 
 
 def _function(call: JsonObject) -> tuple[str, Any]:
-    """The name and arguments of a call.  A custom tool takes one text, which is handed on as `input`."""
+    """The name and arguments of a call.  A custom tool takes one text, which is handed on as `input`.
+
+    Cloudflare's Workers AI puts no `function` around them (workers-ai-provider, `processToolCall`).
+    """
     custom = mapping(call.get("custom"))
     if any(custom.values()):  # Snowflake fills it with empty strings beside the call
         return string(custom.get("name")), {"input": string(custom.get("input"))}
-    function = mapping(call.get("function"))
+    function = mapping(call.get("function")) or call
     return string(function.get("name")), function.get("arguments")
 
 
 def left_of(call: JsonObject, *, numbered: bool = False) -> JsonObject:
     """What of a call no value models; `numbered`: its index too."""
-    others = present(mapping(call.get("function")), FUNCTION)
+    function = mapping(call.get("function"))
+    others = present(function, FUNCTION)
     index = call.get("index") if numbered else None
     custom = "custom" if string(mapping(call.get("custom")).get("name")) else None
-    return wire_fields(NAME, {**rest(call, CALL), "function": others or None, TYPED: custom, "index": index})
+    known = CALL if function or custom else CALL | FUNCTION
+    return wire_fields(NAME, {**rest(call, known), "function": others or None, TYPED: custom, "index": index})
 
 
 def _no_call(call: Any) -> Event:

@@ -27,6 +27,7 @@ MESSAGE = frozenset({
 PLAIN_WORDS = frozenset(WORDS.values())
 _ACCENTS = ("error", "base_resp", "x_groq")
 _SPOKEN = ("function_call", "refusal", "reasoning", "reasoning_details")
+_SPOKEN_OTHERWISE = ("delta", "text", "error")
 _LENGTH = Stop.LENGTH
 
 
@@ -36,7 +37,7 @@ def plain_answer(body: dict[str, Any]) -> Response | None:
     if type(choices) is not list or len(choices) != 1 or says_odd(body, _ACCENTS):
         return None
     choice = choices[0]
-    message = choice.get("message") if type(choice) is dict and "delta" not in choice else None
+    message = choice.get("message") if type(choice) is dict and choice.keys().isdisjoint(_SPOKEN_OTHERWISE) else None
     if type(message) is not dict or says_odd(message, _SPOKEN):
         return None
     parts = said_parts(message.get("reasoning_content"), message.get("content"), message.get("tool_calls"), _call)

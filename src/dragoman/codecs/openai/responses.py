@@ -49,6 +49,8 @@ def decode_response(body: JsonObject, ids: Ids | None = None) -> Response:
     if type(body) is dict and (plain := plain_answer(body)) is not None:
         return plain
     body = an_object(body, "$")
+    if "output" not in body and isinstance(body.get("response"), Mapping):  # the last event of a stream holds it all
+        body = body["response"]
     raise_error(body)
     for i, item in enumerate(an_array(body.get("output"), "$.output")):
         an_object(item, f"$.output[{i}]")

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from ...memo import TOOLS, memoize
-from ...types import NOTHING, JsonObject, Media, Opaque, Part, Reasoning, Request, Text, Tool, ToolCall, ToolResult
+from ...types import JsonObject, Media, Opaque, Part, Reasoning, Request, Text, Tool, ToolCall, ToolResult
 from ..shared.arguments import arguments_text
 from ..shared.body import items, mapping, present, rest, string
 from ..shared.media import data_url, from_url, media_kind, note, one_text
@@ -334,21 +334,27 @@ def _runs(parts: Iterable[Part], *, answer: bool) -> list[list[Part]]:
     """Texts of one message item stand together; every other part stands alone.
 
     In an answer a text of another wire is an item of its own, as it is in a stream, which cannot know what follows;
-    but a refusal goes on with the message before it, for it says so when it begins.
+    but a refusal goes on with the message before it, for it says so when it begins, and a text with the refusal.
     """
     runs: list[list[Part]] = []
     for part in parts:
-        left = own(NAME, part.metadata) if isinstance(part, Text) else NOTHING
-        if runs and _is_next(runs[-1][-1], part) and (not answer or "item" in left or left.get("type") == REFUSAL):
+        if runs and _goes_on(runs[-1][-1], part, seen=not answer):
             runs[-1].append(part)
         else:
             runs.append([part])
     return runs
 
 
-def _is_next(before: Part, part: Part) -> bool:
-    """Are both texts, and of one message?"""
-    return isinstance(before, Text) and isinstance(part, Text) and _place(before) == _place(part)
+def is_refusal(part: Part) -> bool:
+    """Is it what the model said instead of an answer?"""
+    return isinstance(part, Text) and own(NAME, part.metadata).get("type") == REFUSAL
+
+
+def _goes_on(before: Part, part: Part, *, seen: bool) -> bool:
+    """Are both texts, and of one message?  Where what follows is not `seen`, they have to say so."""
+    if not (isinstance(before, Text) and isinstance(part, Text) and _place(before) == _place(part)):
+        return False
+    return seen or "item" in own(NAME, part.metadata) or is_refusal(before) or is_refusal(part)
 
 
 def _place(part: Text) -> JsonObject:

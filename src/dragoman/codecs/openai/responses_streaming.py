@@ -288,13 +288,19 @@ class ResponseEncoder(Encoder):
 
     def _begin_text(self) -> list[Frame]:
         """Begin a message, or the next part of the open one."""
-        goes_on = self._open == "message" and self._rested is None
+        goes_on = self._open == "message" and (self._rested is None or self._has_refused())
+        self._rested = None if goes_on else self._rested
         if goes_on and (self._pieces or not self._before):
             return []
         item = {"type": "message", "status": "in_progress", "role": "assistant", "content": []}
         part = {"type": REFUSAL, REFUSAL: ""} if self._refusing else self._empty_text()
         begun = [] if goes_on else self._begin("message", item)
         return [*begun, self._content("response.content_part.added", part=part)]
+
+    def _has_refused(self) -> bool:
+        """Did the open message end in a refusal, and does no other item begin?"""
+        rested = self._rested or NOTHING
+        return rested.get("type") == REFUSAL and not place_of(rested) and not self._announced
 
     @staticmethod
     def _empty_text() -> dict[str, Any]:

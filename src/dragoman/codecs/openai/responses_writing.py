@@ -9,15 +9,16 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...jsontext import to_json
-from ...types import NOTHING, JsonObject, Part, Request, Response, Stop, Text, Usage
+from ...types import NOTHING, JsonObject, Request, Response, Stop, Usage
 from ..shared.body import count, mapping, string
 from ..shared.encoder import final_stop
 from ..shared.errors import ErrorReply
 from ..shared.frames import Frame
-from ..shared.spec import UNSTAMPED, Stamp, extra_for, own
+from ..shared.spec import UNSTAMPED, Stamp, extra_for
 from .responses_items import (
     NAME,
     Names,
+    is_refusal,
     sealed,
     write_items,
 )
@@ -96,14 +97,10 @@ def encode_response(response: Response, stamp: Stamp = UNSTAMPED, request: Reque
     left = extra_for(NAME, response.extra)
     head = answer_head(response_id, stamp.model or response.model, stamp, request)
     stop = final_stop(response.stop, len(response.calls))
-    if stop is Stop.REFUSED and any(map(_is_refusal, response.message.parts)):
+    if stop is Stop.REFUSED and any(map(is_refusal, response.message.parts)):
         stop = Stop.END  # the part says it: clients take an incomplete answer for an error
     ending = answer_ending(stop, response.usage, mapping(left.get("usage")))
     return {**head, **left, **stamp.fields, **ending, "output": output}
-
-
-def _is_refusal(part: Part) -> bool:
-    return isinstance(part, Text) and own(NAME, part.metadata).get("type") == "refusal"
 
 
 def answer_head(response_id: str, model: str, stamp: Stamp, request: Request | None) -> dict[str, Any]:

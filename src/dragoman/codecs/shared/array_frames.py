@@ -1,4 +1,5 @@
-"""A stream that comes as one JSON array, its elements as they are complete: Gemini's, where nobody asked for SSE.
+"""A stream that comes as one JSON array, its elements as they are complete: Gemini's, where nobody asked for SSE; and
+one of objects with nothing between them, or anything.
 
 Knows JSON's brackets and strings, not what an element says.
 Contract: as of all readers (`frames.py`): any split of the same bytes gives the same frames, as soon as each is
@@ -10,18 +11,22 @@ Source: ai.google.dev/api/generate-content (`streamGenerateContent` without `alt
 from __future__ import annotations
 
 import re
+from typing import ClassVar
 
 from .frames import Frame
 
 _OUTSIDE = re.compile(rb'["{}\[\]]')
 _INSIDE = re.compile(rb'["\\]')
 _OPENING, _QUOTE, _ESCAPE = frozenset(b"{["), ord('"'), ord("\\")
-_ELEMENT = 2
-"""How deep an element stands, which is in the array."""
 
 
 class ArrayReader:
     """Reads an array of objects."""
+
+    _element: ClassVar[int] = 2
+    """How deep an element stands, which is in the array."""
+    _between: ClassVar[re.Pattern[bytes]] = _OUTSIDE
+    """What counts where no bracket is open."""
 
     def __init__(self) -> None:
         self._depth = 0
@@ -33,22 +38,27 @@ class ArrayReader:
         frames: list[Frame] = []
         start, at = 0, int(self._escaped and bool(data))
         self._escaped = self._escaped and not data
-        while not self._over and (found := (_INSIDE if self._quoted else _OUTSIDE).search(data, at)):
+        while not self._over and (found := self._counting().search(data, at)):
             at = found.end()
             if self._quoted or data[at - 1] == _QUOTE:
                 at = self._in_string(data, at)
             elif data[at - 1] in _OPENING:
                 self._depth += 1
-                start = at - 1 if self._depth == _ELEMENT else start
+                start = at - 1 if self._depth == self._element else start
             else:
                 frames += self._closed(data[start:at])
-        if self._depth >= _ELEMENT:
+        if self._depth >= self._element:
             self._pieces.append(data[start:])
         return frames
 
     def close(self) -> list[Frame]:
         """The element that the stream ended in."""
         return self._frame(b"")
+
+    def _counting(self) -> re.Pattern[bytes]:
+        if self._quoted:
+            return _INSIDE
+        return _OUTSIDE if self._depth else self._between
 
     def _in_string(self, data: bytes, at: int) -> int:
         """Behind the quote or the escape before `at`: where to look on."""
@@ -61,10 +71,17 @@ class ArrayReader:
     def _closed(self, last: bytes) -> list[Frame]:
         """A bracket closes."""
         self._depth -= 1
-        self._over = self._depth <= 0
-        return self._frame(last) if self._depth == _ELEMENT - 1 else []
+        self._over = self._depth <= 0 < self._element - 1
+        return self._frame(last) if self._depth == self._element - 1 else []
 
     def _frame(self, last: bytes) -> list[Frame]:
         text = b"".join((*self._pieces, last)).decode("utf-8", "replace")
         self._pieces.clear()
         return [Frame(text)] if text.startswith("{") else []
+
+
+class ObjectsReader(ArrayReader):
+    """Reads objects that follow each other, whatever stands between them."""
+
+    _element = 1
+    _between = re.compile(rb"\{")

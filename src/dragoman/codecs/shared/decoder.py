@@ -24,6 +24,8 @@ from .frames import Frame
 from .issues import frame_body, out_of_tokens, wire_fault
 from .spec import Ids, Progress, wire_fields
 
+_AROUND = ' \t\r\n"'
+"""What may stand around a terminator, which some servers write as they write their frames."""
 Emit = Callable[[str], list[Event]]
 Path = tuple[str | int, ...]
 Delta = type[TextDelta] | type[ReasoningDelta]
@@ -127,7 +129,7 @@ class AnswerDecoder(ABC):
             return []
         body = frame_body(frame)
         if isinstance(body, IssueReported):
-            return self._on_terminator() if frame.data.strip() == self.terminator else [body]
+            return self._on_terminator() if frame.data.strip(_AROUND) == self.terminator else [body]
         like = self._like
         if like is not None:
             events = like.read(body, frame.event)

@@ -156,11 +156,11 @@ def read_failure(status: int, body: bytes | str | JsonObject, headers: Mapping[s
     )
 
 
-def raise_error(body: JsonObject) -> None:
+def raise_error(body: JsonObject, event: str = "") -> None:
     """Raise the error in an answer of status 200, if it is one: `error`, MiniMax's `base_resp`, or all of it (older
-    vLLM's `"object": "error"`)."""
+    vLLM's `"object": "error"`, a frame that is named so)."""
     status = mapping(body.get("base_resp")).get("status_code")
-    fails = status not in (None, 0) or body.get("object") == "error"
+    fails = status not in (None, 0) or "error" in (event, body.get("object"))
     if body.get("error") or (fails and not body.get("choices")):
         raise read_failure(_HTTP_OK, body)
 

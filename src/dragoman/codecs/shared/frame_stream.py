@@ -7,12 +7,13 @@ be told together.  Every byte is looked at a bounded number of times.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator
 
 from ...events import CallDelta, Event, ReasoningDelta, TextDelta
 from .alike import Alike, Found, like_frame
 from .frames import CR, CUTS, Frame, readers
-from .framing import framing
+from .framing import Framing, framing
 from .halves import ESCAPE, Halves
 from .spec import Codec, Ids, Likeness, Progress
 
@@ -20,12 +21,17 @@ MOST_TRIES = 8
 """How often in a row what reads frames by likeness is made in vain: some servers spell every frame another way."""
 MOST_RUNS = 8
 """How often in what one read brought all of the rest is looked at, for a run of frames that are alike."""
+_BARE = re.compile(rb"^\{[^\n]*\n", re.MULTILINE).search
+"""An object in a line of its own, where others are fields."""
 SHORT = 4096
 """Bytes of a frame up to which its beginning waits for its end: what is longer is handed on as it comes."""
 
 
 class FrameStream:
-    """One answer in frames; `names` are those of the tools that may be called."""
+    """One answer in frames; `names` are those of the tools that may be called.
+
+    It shows by its beginning how it is `framed`, unless that is given.
+    """
 
     __slots__ = (
         "_alike", "_between", "_cut", "_cuts", "_decoder", "_halves", "_is_known", "_kind", "_like", "_reader",
@@ -34,14 +40,16 @@ class FrameStream:
 
     is_open: bool
 
-    def __init__(self, codec: Codec, ids: Ids | None = None, names: Collection[str] = ()) -> None:
+    def __init__(
+        self, codec: Codec, ids: Ids | None = None, names: Collection[str] = (), framed: Framing | None = None
+    ) -> None:
         self._reader = readers[codec.frames]()
         self._decoder = codec.decode_stream(ids)
         if names:
             self._decoder.expect(names)
         self._cuts = CUTS.get(codec.frames, ())
         self._kind = codec.frames
-        self._is_known = False  # has it shown how it is framed?
+        self._is_known = framed is not None  # has it shown how it is framed?
         self._silent = 0  # bytes that the reader was given since the last frame
         self._said = 0  # characters of its events
         self._between = True  # has every frame that began ended?
@@ -52,6 +60,8 @@ class FrameStream:
         self._alike: Alike | None = None  # reads the frames that are like it
         self._tries = 0  # times that one was made since the last that was of use
         self.is_open = True  # does more of the answer follow, by the frames so far?
+        if framed is not None:
+            self._frame_by(framed)
 
     def feed(self, data: bytes) -> Iterable[Event]:
         """The events of the frames that `data` completes."""
@@ -78,8 +88,11 @@ class FrameStream:
         """See how the stream is framed, where not as its wire frames them."""
         self._is_known, otherwise = framing(data, self._kind)
         if otherwise is not None:
-            make, self._cuts = otherwise
-            self._reader = make()
+            self._frame_by(otherwise)
+
+    def _frame_by(self, framed: Framing) -> None:
+        make, self._cuts = framed
+        self._reader = make()
 
     def close(self) -> Iterator[Event]:
         """The events still due, `Ended` last."""
@@ -124,7 +137,8 @@ class FrameStream:
 
     def _is_begun(self, data: bytes) -> bool:
         """Is it short, and certain to complete no frame?"""
-        return len(data) <= SHORT and bool(self._cuts) and CR not in data and b"\n\n" not in data
+        ends = CR in data or b"\n\n" in data or (b"{" in data and _BARE(data) is not None)
+        return len(data) <= SHORT and bool(self._cuts) and not ends
 
     def _frames(self, text: str) -> Iterator[Event]:
         """Read whole frames: those that are like the last one together, each other by itself."""

@@ -96,14 +96,16 @@ class _Lines:
 class SseReader:
     """Reads `text/event-stream`.
 
-    Departs from the WHATWG rules thrice, towards what peers send: an event still open at the end of the stream counts
-    (`close`), one that carries neither data nor a name is a keep-alive, not a frame, and data whose lines are an object
-    each are several frames: some servers leave the blank lines out.
+    Departs from the WHATWG rules four times, towards what peers send: an event still open at the end of the stream
+    counts (`close`), one that carries neither data nor a name is a keep-alive, not a frame, data whose lines are an
+    object each are several frames (some servers leave the blank lines out), and so is an object that stands there by
+    itself, in one line or in several: an error that a server writes into a stream as it would answer with it.
     """
 
     def __init__(self) -> None:
         self._lines = _Lines()
         self._data: list[str] = []
+        self._bare: list[str] = []  # lines of an object that is no field
         self._event = self._id = ""
 
     def feed(self, data: bytes) -> list[Frame]:
@@ -122,6 +124,8 @@ class SseReader:
                 data.append(line[6:])
             elif line.startswith("event: "):
                 self._event = line[7:]
+            elif line and (line[0] == "{" or self._bare):
+                frames += self._object(line)
             elif line:
                 self._field(line)
             else:
@@ -130,7 +134,21 @@ class SseReader:
                     frames += [Frame(text, self._event, self._id) for text in texts]
                 data.clear()
                 self._event = self._id = ""
+                if self._bare:
+                    frames += self._broken_off()
         return frames
+
+    def _object(self, line: str) -> list[Frame]:
+        """A line of an object that is no field; one that is written out in several lines ends at the margin."""
+        self._bare.append(line)
+        if not (_is_object(line) if len(self._bare) == 1 else line[0] == "}"):
+            return []
+        return self._take([""]) if self._data else self._broken_off()
+
+    def _broken_off(self) -> list[Frame]:
+        text = "\n".join(self._bare)
+        self._bare.clear()
+        return [Frame(text)]
 
     def _field(self, line: str) -> None:
         name, _, value = line.partition(":")  # a comment is a field without a name
@@ -149,18 +167,33 @@ def _is_object(line: str) -> bool:
 
 
 class NdjsonReader:
-    """Reads `application/x-ndjson`: one JSON text per line; blank lines are nothing."""
+    """Reads `application/x-ndjson`: one JSON text per line; blank lines are nothing.
+
+    What is a field of server-sent events among them is read as one: its data are a text, all else says nothing.
+    """
 
     def __init__(self) -> None:
         self._lines = _Lines()
 
     def feed(self, data: bytes) -> list[Frame]:
         """The frames that `data` completes."""
-        return [Frame(text) for line in self._lines.feed(data) if (text := line.strip(" \t"))]
+        return [Frame(text) for line in self._lines.feed(data) if (text := _text(line))]
 
     def close(self) -> list[Frame]:
         """The last line, where no newline ended it."""
-        return [Frame(text) for line in self._lines.close() if (text := line.strip(" \t"))]
+        return [Frame(text) for line in self._lines.close() if (text := _text(line))]
+
+
+_SILENT = (":", "event:", "id:", "retry:")
+"""Beginnings of lines of server-sent events that hold no data."""
+
+
+def _text(line: str) -> str:
+    """The JSON text of a line; "" where it says nothing."""
+    text = line.strip(" \t")
+    if text.startswith("{"):
+        return text
+    return "" if text.startswith(_SILENT) else text.removeprefix("data:").strip(" \t")
 
 
 # ── AWS event stream ─────────────────────────────────────────────────────────

@@ -15,6 +15,8 @@ from .body import kind
 from .frames import Frame
 
 _SHOWN = 2000
+_TWICE = "data:"
+"""What begins a frame that was framed once more (a server that hands lines of events on to sse-starlette)."""
 
 
 def frame_body(frame: Frame) -> dict[str, Any] | IssueReported:
@@ -22,6 +24,8 @@ def frame_body(frame: Frame) -> dict[str, Any] | IssueReported:
     try:
         body = strict.loads_leniently(frame.data)
     except ValueError as fault:
+        if frame.data.startswith(_TWICE):
+            return frame_body(Frame(frame.data.removeprefix(_TWICE).strip()))
         return wire_fault(f"a frame is not JSON: {fault}; it was passed over", frame.data)
     if not isinstance(body, dict):
         return wire_fault(f"a frame is {kind(body)}, not an object; it was passed over", frame.data)

@@ -7,12 +7,14 @@ nothing raises on what a peer or a model wrote.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from itertools import dropwhile
 from typing import Any
 
 from ...codecs import CODECS
-from ...codecs.shared.frames import readers
+from ...codecs.shared.frames import Reader, readers
+from ...codecs.shared.framing import OBJECTS, framing, is_framed
 from ...codecs.shared.spec import Codec
 from ...dialects.engine.listening import Dialects
 from ...dialects.engine.parser import Parser
@@ -28,6 +30,7 @@ from ...providers.route import Route
 from ...turn.answer import shown_texts
 from ...turn.constrain import decoding_constraint
 from ...turn.prepare import wants_thinking
+from ...turn.reasoned_calls import MOST, OPENER, ends_by_itself
 from ...turn.send import STREAMS
 from ...types import Request, Response, Stop, Tool, Verdict
 from .doubt import relied_on
@@ -65,12 +68,29 @@ class DecodedAnswer:
         """The text in the pieces in which it came."""
         return [event.text for _, event in self.events if isinstance(event, TextDelta)]
 
+    @property
+    def is_all_reasoning(self) -> bool:
+        """Is reasoning all that it says?  Then that is what is read for calls (`turn/reasoned_calls.py`)."""
+        words = [event for _, event in self.events if isinstance(event, TextDelta | ReasoningDelta) and event.text]
+        behind = [*dropwhile(lambda event: isinstance(event, TextDelta) and event.text.isspace(), words)]
+        response = self.response
+        alone = bool(behind) and not response.calls and all(isinstance(event, ReasoningDelta) for event in behind)
+        return alone and len(response.reasoning) <= MOST and ends_by_itself(response.stop, response.extra)
+
+    @property
+    def read_pieces(self) -> list[str]:
+        """What is read for calls, in the pieces in which it came."""
+        if not self.is_all_reasoning:
+            return self.pieces
+        return [event.text for _, event in self.events if isinstance(event, ReasoningDelta)]
+
 
 def decode_body(codec: Codec, body: Body, *, streamed: bool) -> DecodedAnswer:
-    """What a body says in an API."""
+    """What a body says in an API; `streamed` is what it is called, and it is read as what it is."""
     events: list[tuple[float, Event]] = []
+    reader = _reader(codec, body.data, streamed=streamed)
     try:
-        events.extend(_streamed(codec, body) if streamed else _whole(codec, body))
+        events.extend(_whole(codec, body) if reader is None else _streamed(codec, body, reader))
     except (ProviderError, CodecError) as error:
         return DecodedAnswer(tuple(events), str(error))
     except (ValueError, RecursionError) as error:
@@ -78,8 +98,29 @@ def decode_body(codec: Codec, body: Body, *, streamed: bool) -> DecodedAnswer:
     return DecodedAnswer(tuple(events))
 
 
-def _streamed(codec: Codec, body: Body) -> Iterator[tuple[float, Event]]:
-    reader, decoder, start, at = readers[codec.frames](), codec.decode_stream(), 0, 0.0
+def _reader(codec: Codec, data: bytes, *, streamed: bool) -> Reader | None:
+    """What reads its frames; None where it is one JSON text."""
+    framed = is_framed(data, codec.frames, ended=True)
+    if streamed and (framed or not data.strip()):
+        return _framing(codec, data)()
+    try:
+        value = read_object(data)
+    except (ValueError, RecursionError):
+        if framed:
+            return _framing(codec, data)()
+        if data.lstrip().startswith(b"{"):
+            return OBJECTS[0]()
+        return _framing(codec, data)() if streamed else None
+    return _framing(codec, data)() if framed and isinstance(value, list) else None
+
+
+def _framing(codec: Codec, data: bytes) -> Callable[[], Reader]:
+    otherwise = framing(data, codec.frames)[1]
+    return readers[codec.frames] if otherwise is None else otherwise[0]
+
+
+def _streamed(codec: Codec, body: Body, reader: Reader) -> Iterator[tuple[float, Event]]:
+    decoder, start, at = codec.decode_stream(), 0, 0.0
     for at, end in body.pieces:
         for frame in reader.feed(body.data[start:end]):
             yield from ((at, event) for event in decoder.feed(frame))
@@ -186,11 +227,11 @@ def parser_input_of(hop: Hop, answer: DecodedAnswer) -> ParserInput | None:
     request = replace(request, model=route.model or request.model)
     dialect = _prompted_dialect(request, route, native=native)
     return ParserInput(
-        text="".join(answer.pieces),
+        text="".join(answer.read_pieces),
         tools=request.tools,
         dialects=_parser_dialects(dialect, route, request.model, "" if native else hop.nonce, native=native),
         prompted_dialect="" if native else dialect.name,
-        prefix=_prefix(request, route, answer),
+        prefix=OPENER if answer.is_all_reasoning else _prefix(request, route, answer),
         finish_reason=str(response.stop) if response.stop is not None else None,
         shown=shown_texts(request.messages),
         strict=route.strict,

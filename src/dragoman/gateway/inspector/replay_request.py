@@ -81,8 +81,8 @@ def _dialect(name: str) -> str:
 
 
 def _pieces(given: ParserInput, answer: DecodedAnswer, chunk: Any) -> Sequence[str]:
-    """The text in the pieces asked for: a number of characters, or as it came."""
-    came = regrouped(answer.pieces)
+    """What is read, in the pieces asked for: a number of characters, or as it came."""
+    came = regrouped(answer.read_pieces)
     if chunk in (None, AS_IT_CAME) and "".join(came) == given.text:
         return came
     return chunks(given.text, chunk if isinstance(chunk, int) and chunk > 0 else 0)

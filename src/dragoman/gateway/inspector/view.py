@@ -195,11 +195,13 @@ def _correction(attempt: UpstreamAttempt | None, asked: Request | None) -> list[
 
 
 def _wrote(answer: DecodedAnswer, parser_input: ParserInput | None) -> dict[str, Any]:
+    """What the model wrote; `text` is its reasoning where it wrote nothing else, and that was read for calls."""
     response = answer.response
-    text = "".join(answer.pieces)
+    pieces = answer.pieces if parser_input is None else answer.read_pieces
+    text = "".join(pieces)
     fields: dict[str, Any] = {
         "text": text,
-        "pieces": len(answer.pieces),
+        "pieces": len(pieces),
         "reasoning": response.reasoning,
         "calls": [_call(call) for call in response.calls],
         "stop": str(response.stop or ""),
@@ -209,6 +211,8 @@ def _wrote(answer: DecodedAnswer, parser_input: ParserInput | None) -> dict[str,
         "spans": [[0, len(text), "text", None]] if text else [],
         "findings": [],
     }
+    if parser_input is not None and answer.is_all_reasoning:
+        fields["is_reasoning"] = True
     return fields | judged(parser_input) if parser_input is not None else fields
 
 

@@ -119,9 +119,10 @@ export function wrote(written) {
   const box = h("div", { class: "wrote" });
   const onpick = (number) => pick(box, number);
   box.append(...[
-    h("p", { class: "label" }, h("b", {}, "The model wrote"), ` ${count(written.text.length)} characters in ${plural(written.pieces, "piece")}`,
+    h("p", { class: "label" }, h("b", {}, "The model wrote"), ` ${count(written.text.length)} characters${written.is_reasoning ? " of reasoning, and nothing else," : ""} in ${plural(written.pieces, "piece")}`,
       written.usage ? `, ${count(written.usage.input)} → ${count(written.usage.output)} tokens` : "", written.stop ? `, stopped: ${written.stop}` : ""),
-    written.reasoning ? fold(`Reasoning, by the wire: ${count(written.reasoning.length)} characters`, () => capped(written.reasoning)) : null,
+    written.is_reasoning ? h("p", { class: "quiet" }, "The provider gave it as reasoning, by the wire; it was read for calls.") : null,
+    written.reasoning && !written.is_reasoning ? fold(`Reasoning, by the wire: ${count(written.reasoning.length)} characters`, () => capped(written.reasoning)) : null,
     written.text ? [coloured(written, { onpick }), legend(written.spans)] : h("p", { class: "quiet" }, "No text."),
     written.calls.length ? [h("p", { class: "label" }, "Native calls, as the wire told them:"), written.calls.map(call)] : null,
     written.text ? verdicts(written, onpick) : null,
