@@ -117,6 +117,29 @@ def test_the_envelope_is_mended_as_its_arguments_are(text: str, meant: dict[str,
     assert called(read(text)) == [("search", meant)]
 
 
+@pytest.mark.parametrize(
+    "notation",
+    ["[%s]", "<|python_tag|>%s<|eom_id|>", "<|tool_call_start|>[%s]<|tool_call_end|>", "```tool_code\n%s\n```"],
+)
+@pytest.mark.parametrize(
+    ("call", "meant"),
+    [
+        ('search(query="x", tags=["a", "b", limit=5)', {"query": "x", "tags": ["a", "b"], "limit": 5}),
+        ("search(query='x', tags=['a', 'b')", {"query": "x", "tags": ["a", "b"]}),
+        ('search(query="x", tags="a", "b"], limit=5)', {"query": "x", "tags": ["a", "b"], "limit": 5}),
+        (r'search(query=\"x\", limit=5)', {"query": "x", "limit": 5}),
+        ('search(query="x", tags=["a", limit=5, "b"])', None),
+        ('search(query="x", tags=["a" "b", limit=5)', None),
+        ('search(query="x", tags=["a", other=5)', None),
+        ('search(query="x", tags=["a]", limit=5)', None),
+        (r'search(query=\"x", limit=5)', None),
+        ('search(query="x", tags=["a", limit=n)', None),
+    ],
+)
+def test_a_python_call_is_mended_so_too(notation: str, call: str, meant: dict[str, Any] | None) -> None:
+    assert called(read(notation % call)) == ([] if meant is None else [("search", meant)])
+
+
 def test_what_stands_behind_a_mended_call_is_read_as_ever() -> None:
     bad = '<tool_call>{"name": "search", "arguments": {"query": "x", "tags": ["a", "limit": 5}}</tool_call>'
     good = '<tool_call>{"name": "meet", "arguments": {"title": "y"}}</tool_call>'

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice, takewhile
 from typing import NamedTuple
 
@@ -38,7 +38,8 @@ MOST_SIGNS = 4096
 """Of a text with more strings, words and signs no bracket is missed."""
 ESCAPED = late(r'[{\[](?:\\[nrt]|[\s{\[]){0,64}+\\"')
 """An object, or a list of them, whose first key stands in escaped quotes."""
-OVER = late(r'(?P<run>\\*+)"|\\++|[{}\[\]]')
+CALLED = late(r'\((?:[^"\\]|\\(?!"))*+\\"')
+OVER = late(r'(?P<run>\\*+)"|\\++|[(){}\[\]]')
 DOUBLED = late(r"(?<!\\)\\\\(?P<letter>[^\\\"])")
 """Behind two backslashes and no more, a letter: an escape of the text inside, or a backslash doubled as JSON has it."""
 PLAIN_DOUBLED = frozenset("nu")
@@ -56,7 +57,8 @@ class Reading(NamedTuple):
 def readings(text: str, wanted: Mapping[str, Shape]) -> Iterator[Reading]:
     """What `text`, one object or several, may have been; `wanted` are the keys that may stand in it."""
     text = _in_double_quotes(text)
-    for reading in (*_over_escaped(text), *_paired(text, wanted), *_quoted(text, wanted), *_bracketed(text, wanted)):
+    escaped, keyed = over_escaped(text, "{", is_json), (*_paired(text, wanted), *_quoted(text, wanted))
+    for reading in (*escaped, *keyed, *_bracketed(text, wanted)):
         if is_json(reading.text):
             yield reading
 
@@ -78,9 +80,9 @@ def _in_double_quotes(text: str) -> str:
 # ── escaped once more ────────────────────────────────────────────────────────
 
 
-def _over_escaped(text: str) -> Iterator[Reading]:
-    """An object all of whose quotes and backslashes are escaped, as in a string, without the quotes of one."""
-    begun = ESCAPED.search(text)
+def over_escaped(text: str, opener: str, is_whole: Callable[[str], bool]) -> Iterator[Reading]:
+    """Values in brackets, all of whose quotes and backslashes are escaped, as in a string, but without its quotes."""
+    begun = ESCAPED.search(text) if opener == "{" else CALLED.match(text)
     end = _escaped_end(text, begun.start()) if begun is not None else 0
     if begun is None or not end:
         return
@@ -89,7 +91,7 @@ def _over_escaped(text: str) -> Iterator[Reading]:
         inner = json.loads(f'"{escaped}"', strict=False)
     except ValueError:
         return
-    if is_json(inner) and not _is_plainly_quoted(escaped):
+    if is_whole(inner) and not _is_plainly_quoted(escaped, is_whole):
         yield Reading(text[: begun.start()] + inner + text[end:], Edit("over_escaped"))
 
 
@@ -102,19 +104,19 @@ def _escaped_end(text: str, start: int) -> int:
                 return 0
             inside ^= len(sign["run"]) == 1
         elif not inside and sign.group()[0] != "\\":
-            depth += 1 if sign.group() in "{[" else -1
+            depth += 1 if sign.group() in "{[(" else -1
             if not depth:
                 return sign.end()
     return 0
 
 
-def _is_plainly_quoted(escaped: str) -> bool:
+def _is_plainly_quoted(escaped: str, is_whole: Callable[[str], bool]) -> bool:
     """May its quotes alone be escaped, and its backslashes stand as they should?  Then a text in it has two readings.
 
     What looks like a line's end is one.
     """
     doubled = {found["letter"] for found in DOUBLED.finditer(escaped)}
-    if not doubled or not is_json(escaped.replace('\\"', '"')):
+    if not doubled or not is_whole(escaped.replace('\\"', '"')):
         return False
     return not doubled <= PLAIN_DOUBLED or DRIVE.search(escaped) is not None
 
@@ -164,14 +166,14 @@ def _bracketed(text: str, wanted: Mapping[str, Shape]) -> Iterator[Reading]:
     """A list that has lost its last bracket, where a key or the end of its object shows it, or its first."""
     tokens = list(islice(takewhile(lambda token: token.group() != '"', TOKEN.finditer(text)), MOST_SIGNS))
     signs = [token.group() for token in tokens]
-    found = _missing(signs, wanted) if len(tokens) < MOST_SIGNS else None
+    found = missing_bracket(signs, wanted) if len(tokens) < MOST_SIGNS else None
     if found is not None:
         index, bracket = found
         at = tokens[index].start()
         yield Reading(text[:at] + bracket + text[at:], Edit("missing_bracket", "", "", bracket))
 
 
-def _missing(signs: Sequence[str], wanted: Mapping[str, Shape]) -> tuple[int, str] | None:
+def missing_bracket(signs: Sequence[str], wanted: Mapping[str, Shape]) -> tuple[int, str] | None:
     """Before which sign a bracket is missing, and which; None where none, or where it is not clear."""
     stack: list[_Open] = []
     for at, sign in enumerate(signs):
@@ -232,4 +234,4 @@ def _is_list(shape: Shape, signs: Sequence[str], wanted: Mapping[str, Shape]) ->
     return "object" in item.kinds or all(text not in wanted for text in texts)
 
 
-__all__ = ["Reading", "is_json", "readings"]
+__all__ = ["MOST_SIGNS", "Reading", "is_json", "missing_bracket", "over_escaped", "readings"]

@@ -16,7 +16,7 @@ from ...types import IssueKind, Stop
 from ..judge.candidate import Draft
 from ..reading.call import Attempt
 from ..reading.compiled import Row
-from ..spec import JsonArgs, JsonCall
+from ..spec import JsonArgs, JsonCall, KeywordArgs
 from .damage import Damage
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ class Reread(Damage):
     def _may_reread(self, row: Row) -> bool:
         """Is a second reading there for this notation, and may it count?"""
         judge, args = self.judge, row.dialect.args
-        return isinstance(args, JsonCall | JsonArgs) and not (
+        return isinstance(args, JsonCall | JsonArgs | KeywordArgs) and not (
             judge.strict or judge.tools is None or self.teller.reasoning
         )
 

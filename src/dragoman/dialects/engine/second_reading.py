@@ -10,9 +10,10 @@ tool's schema; the work is in proportion to the text.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, TypeAlias
 
+from ...late import late_call
 from ...lenient.notation import Broken, Cut
 from ...lenient.one_sign import Reading, readings
 from ...lenient.source import Source
@@ -23,8 +24,12 @@ from ..judge.judge import Judge
 from ..reading.call import Attempt, Mismatch
 from ..reading.compiled import Row
 from ..reading.table import READERS
-from ..spec import JsonCall
+from ..spec import JsonCall, KeywordArgs
 
+Signs: TypeAlias = tuple[str, str, Callable[[str, Mapping[str, Shape]], Iterator[Reading]]]
+"""The brackets round what is read again, and what it may have been."""
+JSON: Signs = "{", "}", readings
+PYTHON: Signs = "(", ")", late_call("...lenient.one_sign_python", "python_readings", __name__)
 DEEPEST = 6
 """So deep keys are looked for in a schema, which may hold itself."""
 ENVELOPE = ("type", "function", "id")
@@ -46,12 +51,13 @@ def read_again(row: Row, raw: str, judge: Judge, at: int, broken: Draft | None) 
 
     `broken` is what was read of it, if its name was.
     """
-    begin, end = raw.find("{"), raw.rfind("}") + 1
+    opens, closes, may_be = PYTHON if isinstance(row.dialect.args, KeywordArgs) else JSON
+    begin, end = raw.find(opens), raw.rfind(closes) + 1
     tool = (broken.tool if broken is not None else _tool(raw, judge)) if 0 <= begin < end else None
     if tool is None:
         return None
     tail, found = raw[end:], list[tuple[Reading, Again]]()
-    for reading in readings(raw[begin:end], _wanted(row, tool)):
+    for reading in may_be(raw[begin:end], _wanted(row, tool)):
         again = _read(row, raw[:begin] + reading.text + tail, judge, at)
         if again is not None and again.left <= len(tail):
             found.append((reading, again))
