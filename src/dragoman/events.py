@@ -2,7 +2,8 @@
 
 Knows the values of `types` and nothing else: no wire, no dialect, no clock.
 Laws: `assemble(replay(r)) == r`; the `CallDelta.json` of one call concatenate to strict JSON, always; a call whose
-`CallEnded.report` says *refused* or *quoted* is not in the assembled message (an `Issue` carries its text).
+`CallEnded.report` says *refused* or *quoted* is not in the assembled message (an `Issue` carries its text, or the call
+as which it was read again).
 """
 
 from __future__ import annotations

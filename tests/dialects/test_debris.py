@@ -151,7 +151,7 @@ def test_a_call_read_past_its_end_does_not_run_and_takes_no_other_with_it(text: 
     "arguments",
     [
         '{"city": "Oslo", "days"3, "units": "metric"}',
-        '{"city": "Oslo", days": 3, "units": "metric"}',
+        '{"city": "Oslo", days": 3, units": "metric"}',
         '{"city": "": "Oslo"}',
         '{"city": "Oslo", " "days": 3}',
         '{"city": "Oslo", "where": {"lat": 1, "days": 3}',

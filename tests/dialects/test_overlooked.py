@@ -110,23 +110,3 @@ def test_each_call_of_a_value_is_in_doubt_in_order_and_where_it_stands() -> None
 def test_a_deep_or_endless_value_is_text() -> None:
     for text in ('{"content": [' * 3000 + CALL + "]}" * 3000, '{"content": [' * 3000 + CALL, "[" * 100_000 + CALL):
         assert parse(text, tools=TOOLS).calls == ()
-
-
-TORN = "function=read_file>\n<parameter=path>\na.txt\n</parameter>\n</function>"
-
-
-def test_a_call_whose_opener_lost_its_first_sign_is_told_of() -> None:
-    for text in (TORN, f"I will look.\n\n{TORN}\n</tool_call>"):
-        parsed = parse(text, tools=TOOLS)
-        assert not parsed.calls
-        assert any(issue.name == "read_file" for issue in parsed.issues)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [f"```\n{TORN}\n```", f"Write {TORN}", TORN.replace("read_file", "write_file"), "function=read_file>\nThe form."],
-)
-def test_what_shows_or_resembles_one_is_text(text: str) -> None:
-    parsed = parse(text, tools=TOOLS)
-    assert not parsed.calls
-    assert all(issue.name != "read_file" for issue in parsed.issues)

@@ -113,3 +113,9 @@ def test_behind_a_token_that_ends_its_line_a_line_begins(behind: str) -> None:
         pieces.close()
         whole.whole(text)
         assert pieces._patience.marks == whole._patience.marks == 3
+
+
+@pytest.mark.parametrize("sign", [":", "/", ".", "-", "$", "@"])
+def test_a_name_that_goes_on_opens_no_call_where_its_beginning_was_told(sign: str) -> None:
+    text = f'"a"{sign}{LOOK.name}[ARGS]{{ "x=1; y=2"}}'
+    assert not alike(text, sizes=(1, 2, 3), tools=[LOOK], dialects="mistral_args_rehearsal").issues

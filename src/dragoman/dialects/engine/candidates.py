@@ -26,12 +26,12 @@ from ..reading.table import READERS, read_clean
 from ..spec import AT_FIRST, ElementArgs, JsonCall, Place, TaggedArgs
 from .budget import TRIED, Patience
 from .common_marks import FENCE_SIGNS
-from .damage import Damage
 from .emitter import Teller
 from .lookahead import misnamed, unlike_all, untried
 from .markers import Table
 from .overlooked import NAME_KEYS
 from .pending import Awaits, Pending, box_of, written_as
+from .reread import Reread
 
 FENCE_LOOK = 24
 """So much of a fence tells that it holds no object."""
@@ -68,7 +68,7 @@ class Tried:
         self.reached, self.began = 0, False
 
 
-class Trial(Damage):
+class Trial(Reread):
     """Tries candidates in one message."""
 
     invented: bool
@@ -139,7 +139,12 @@ class Trial(Damage):
             self._patience.read(much=self._is_spent)
         if tried.failure is None or standing.quote is not None or self._are_others(rows):  # by now enough text has come
             return False
-        return (yield from self._unread(*tried.failure, at))
+        row, why = tried.failure
+        again, raw = yield from self._reread(row, why, None, at)
+        if again is None:
+            return (yield from self._unread(row, why, at))
+        self._complete(again, row, at, standing, raw)
+        return True
 
     def opening(self, rows: tuple[Row, ...]) -> Need[bool]:
         """The same where the message begins, of rows that are looked for there alone: others may begin right behind."""
@@ -177,7 +182,7 @@ class Trial(Damage):
             src.rewind()
             return False
         src.release()
-        self._complete(attempt, row, at, standing, raw)
+        self._complete(self._mended(row, attempt, raw, at), row, at, standing, raw)
         return True
 
     def _is_refused(self, row: Row, at: int, raw: str) -> bool:
@@ -198,7 +203,11 @@ class Trial(Damage):
             return None
         begun = attempt.drafts and (row.strong or not isinstance(why, Mismatch))
         if begun and not (yield from self.closes(standing)):
-            yield from self._damaged(attempt, row, why, at)
+            again, raw = yield from self._reread_broken(attempt, why, at)
+            if again is not None:
+                self._complete(again, row, at, standing, raw)
+            else:
+                yield from self._damaged(attempt, row, why, at)
             return True
         if not row.strong:
             tried.reached = max(tried.reached, src.at)

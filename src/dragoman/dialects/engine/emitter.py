@@ -17,7 +17,7 @@ from ...late import late
 from ...records import replace
 from ...types import Issue, IssueKind, Tier, ToolCall
 from ..judge import hints
-from ..judge.candidate import Draft, spelling
+from ..judge.candidate import Draft, close_json, spelling
 from ..judge.evidence import Evidence, Mark, Place, Thought, habit_of, is_usual, mark_of
 from ..judge.judge import AS_TEXT, Judge
 from ..judge.lines import begins_turn
@@ -124,6 +124,23 @@ class Teller(Waiting):
         live, self.live = self.live, None
         if live is not None:
             self._tell_pieces(live, self.out)
+
+    def supersede(self, broken: Draft, draft: Draft) -> None:
+        """A call that broke was read again as `draft`: it goes on as that, if what was told of it fits; else it ends.
+
+        Nothing more is told of one that ends so.
+        """
+        self.live = None
+        if not broken.started or broken.ended:
+            return
+        written, text = broken.text(), draft.text()
+        if broken.name == draft.name and text.startswith(written):
+            draft.index, draft.id, draft.started, draft.told = broken.index, broken.id, True, broken.told
+            draft.pieces = [*broken.pieces, text[len(written) :]]
+            return
+        broken.write(close_json(written))
+        broken.refuse(IssueKind.MALFORMED, "it was read again, as another call")
+        self._end_started(broken, decide(Evidence(mark=Mark.TAG, strong=broken.strong, refusal=broken.refusal)))
 
     def end_live(self, raw: str, pending: Pending) -> None:
         """The live call, written as `raw`, is complete, and another of what is `pending` follows it."""

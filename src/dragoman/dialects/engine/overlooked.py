@@ -58,7 +58,6 @@ the fence that would be asked about on a line of its own."""
 LONGEST_LINE = 1024
 NESTED = late(r"(?:[\"'“”]\s*:\s*\[?|[}\]\"]\s*,|[({])\s*\Z")
 """What stands before a part of something larger."""
-TORN = late(r"(?m)^function=(?P<name>[\w.:/-]{1,128})>\s*<parameter=")
 NEAR = 40
 """Characters before a place that show it."""
 GOES_ON = late(r"[ \t]*[,;:.!?)]?[ \t]*[^\W_]")
@@ -101,20 +100,6 @@ def overlooked(
             yield found
     if not some and SAID in text:
         yield from _plain(text, tools, context, taken)
-    if not some and "function=" in text:
-        yield from _torn(text, tools, context)
-
-
-def _torn(text: str, tools: Declared, context: Context | None) -> Iterator[Overlooked]:
-    """The first call on a line of its own whose opener has lost its `<`, of which no value is read."""
-    found = TORN.search(text)
-    name = tools.exact(found["name"]) if found else None
-    if found is None or not name:
-        return
-    context = context or _context()
-    context.add(text[: found.start()])
-    if not _is_quoted(text, found.start(), found.end(), context):
-        yield Overlooked(found.start(), found.end(), name, {}, inside=True)
 
 
 def _plain(text: str, tools: Declared, context: Context | None, taken: list[tuple[int, int]]) -> Iterator[Overlooked]:

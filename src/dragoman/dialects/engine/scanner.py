@@ -13,7 +13,7 @@ from functools import cached_property
 from ...lenient.source import Need, Source, Tap
 from ..judge.declared import Declared
 from ..reading.compiled import Row
-from ..reading.named import PRINT_OPEN, UNDECIDED, begins_word, forms_at, going_on, opened
+from ..reading.named import PRINT_OPEN, UNDECIDED, begins_word, forms_at, goes_on, going_on, opened
 from .budget import TRIED, Patience
 from .candidates import Trial
 from .common_marks import FENCE_SIGNS
@@ -230,6 +230,8 @@ class Scanner:
         buf, eof = self._src.buf, self._src.eof
         self.named, marker = (), ""
         forms = forms_at(self._names, t.named_first if first else t.named_inline, buf, at, eof=eof)
+        if forms and not first and goes_on(buf[at - 1] if at else self._src.last):
+            forms = tuple(form for form in forms if form[0])  # what precedes it may have been told
         for form in going_on(forms, buf, at) if eof and forms else forms:
             if eof and not buf.startswith(form[0], at):
                 continue

@@ -134,6 +134,14 @@ class Row:
         self.opens_call: Marks = tuple(m for m in around if m not in self.key_open)
 
     @cached_property
+    def bare_key(self) -> re.Pattern[str] | None:
+        """A key that no mark opens, with the marks behind it; None where keys have openers."""
+        if self.key_open or not (self.key_close and self.value_open):
+            return None
+        over, opens = (f"(?:{'|'.join(map(re.escape, marks))})" for marks in (self.key_close, self.value_open))
+        return re.compile(rf"\s*+(?P<key>[^\W\d][\w.-]{{0,127}}+)\s*+{over}\s*+{opens}")
+
+    @cached_property
     def nesting(self) -> Nesting:
         """Which marks in a value open and close what.  Made with the first call: most processes meet a row or two."""
         return Nesting(

@@ -18,6 +18,7 @@ from typing import Any, TypeAlias
 from ...late import late
 from ...schema.validation import Shape
 from ...types import Edit
+from .bare_keys import holds_mark
 from .compiled import Row
 from .keys import SCALAR
 from .likeness import SHORT, differ_at_end
@@ -93,6 +94,8 @@ def debris(
     if not opens and guessed:  # elements: a mark is the name itself, so that any tag of a text is like one
         opens, closes = ("<",), (">",)
     missing = [key for key in shape.keys if key not in arguments]
+    if missing and any(holds_mark(row, text, missing) for text in texts):
+        return INSIDE
     if missing and opens:
         marks = opens, closes, row.value_close
         if any(_stands_in(marks, key, text) for key in missing for text in texts if key in text):

@@ -30,6 +30,10 @@ ENOUGH = 2 * len(PRINT_OPEN) + HEAD
 TAIL = ".:/"
 """Signs of a name that may also end it: `name:` on a line of its own, `<name/>`."""
 SIGNS = r"\w$@"
+NAME_SIGNS = rf"{SIGNS}.\-:/\\"
+"""Behind one of these no name begins: it goes on."""
+goes_on = re.compile(rf"[{NAME_SIGNS}]").match
+"""Is this sign one of a name?"""
 BEGUN = re.compile(rf"[{SIGNS}][\w.\-:/$@\\]{{0,{HEAD - 1}}}")
 """So much of a name tells most words from it."""
 
@@ -245,7 +249,7 @@ def leads(forms: tuple[Form, ...], *, line: bool, taken: bool = False) -> tuple[
         behind_word = rf"[\w.\-:/$@\\]{{0,{MAX_WORD}}}+"
         begun = rf"[\w.\-:/$@]{{0,{HEAD - 1}}}+" if taken else ""
         word = rf"[{SIGNS}]{begun}(?={behind_word}[ \t]*+(?:[{re.escape(soon)}]|\Z))(?={behind_word}(?:{tails}|\Z))"
-        found.append(word if line else rf"(?<![\w.\-:/$@\\]){word}")
+        found.append(word if line else rf"(?<![{NAME_SIGNS}]){word}")
     return tuple(found)
 
 

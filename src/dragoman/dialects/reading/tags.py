@@ -17,6 +17,7 @@ from ...types import Edit
 from ..judge.candidate import Draft
 from ..spec import TaggedArgs, Typing
 from .arguments import Outdent, RawArguments, Trim, Unescape, declared_key, unescaped
+from .bare_keys import key_at
 from .call import MAX_NAME, Attempt, Mismatch, Swallowed
 from .clean import one_of
 from .compiled import Row
@@ -56,6 +57,7 @@ def tagged_args(attempt: Attempt) -> Need[None]:
     if mark in row.ends and (yield from src.glance(row.key_open, (mark,)))[1]:
         src.pos += len(mark)
     _, found = yield from src.glance(row.after_value)
+    found = found or (yield from key_at(src, row))
     empty = mark.endswith("/>") or (mark[:2] == "</" and mark not in row.ends and (yield from _at_end(attempt, ())))
     if not found and not empty and not first and not (yield from _at_end(attempt, row.after_value)):
         raise Mismatch
@@ -119,6 +121,8 @@ class _Tags:
                 self._indent = line.rpartition("\n")[2] if "\n" in line and self.args.trim == "\n" else ""
                 src.pos += size
                 yield from self._argument(found)
+            elif (yield from key_at(src, row)):
+                yield from self._argument("")
             elif not (yield from self._stray()):
                 break
         end = yield from self._end()
@@ -343,10 +347,12 @@ class _ValueMarks:
         self.wrong = tuple(mark for mark in row.key_close if row.value_open and mark.startswith("</"))
         self.marks += tuple(mark for mark in self.wrong if mark not in self.marks)
         self.nothing: re.Pattern[str] | None = None
-        self.false = false_closers(self.marks, own, row.after_value)
+        self.false = false_closers(self.marks, own, row.after_value) if row.bare_key is None else None
         self._any = False
 
     def past(self, text: str, pos: int, limit: int, depth: dict[str, int], *, known: bool, nests: bool = False) -> int:
+        if self.a.row.bare_key is not None:
+            return pos
         if known:
             own = own_stops(self.a.row, self.key).search(text, pos, limit) if self.closer else None
             end = limit if own is None else own.start()
@@ -413,6 +419,8 @@ class _ValueMarks:
         if found in self.a.row.key_open:
             src.pos += ahead
             known = yield from self._next_key()
+        elif not found and marks is not self.a.row.after_body and (known := (yield from key_at(src, self.a.row))):
+            follows = True
         src.rewind()
         return follows, bool(known) and self.draft.tool is not None
 

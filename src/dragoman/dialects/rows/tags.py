@@ -175,6 +175,27 @@ QWEN3_PARAMETER = Dialect(
     source="signalnine/q27#24, #38 (Qwen3.5 to 3.8 open the call as they open a parameter)",
     sample="<parameter=f>\n<parameter=a>\n1\n</parameter>\n</function>",
 )
+QWEN3_TORN = Dialect(
+    name="qwen3_torn",
+    aliases=("qwen3_coder",),
+    place=Place.LINE,
+    call=Span(("function={name}>\n",), ("</function>", "</function>\n</tool_call>", "</tool_call>")),
+    args=PARAMETER,
+    source="malformations.md §5 (`function=send_message>`, GLM-4.7: the first sign of the call is lost)",
+    sample="function=f>\n<parameter=a>\n1\n</parameter>\n</function>",
+)
+VCP = Dialect(
+    name="vcp",
+    call=span("<<<[TOOL_REQUEST]>>>\n", "<<<[END_TOOL_REQUEST]>>>"),
+    tool=span(("tool_name:", "tool_name："), ("「末」,\n", "「末」\n", "「末」，\n")),
+    tool_re=r"「始」(?P<name>.+)",
+    tool_form="「始」{name}",
+    args=TaggedArgs(
+        key=span("", (":", "：")), value=span("「始」", ("「末」,\n", "「末」\n", "「末」，\n")), typing=Typing.LITERAL
+    ),
+    source="formats-2026.md N17 (the VCP protocol: VCPToolBox; ModelScope Twinkle reads it)",
+    sample="<<<[TOOL_REQUEST]>>>\ntool_name:「始」f「末」,\na:「始」1「末」,\n<<<[END_TOOL_REQUEST]>>>",
+)
 NAME_LINE = Dialect(
     name="tool_call_name_json",
     aliases=("laguna", "glm45", "glm46", "glm47"),
@@ -444,6 +465,7 @@ KIMI_K3 = Dialect(
 ROWS = (
     QWEN3_CODER, QWEN3_ELEMENTS, QWEN3_BARE, MIMO, SEED_OSS, GLM, HY, NAME_LINE, NAME_ELEMENTS, TOOL_CALL_YAML, IQUEST, K2_HORIZON, K2_HORIZON_JSON, MINIMAX_M2,
     ANTHROPIC_XML, DOTS, DEEPSEEK_DSML, DEEPSEEK_DSML_JSON, GIGACHAT35, STEP3, MINICPM5, KIMI_K3,
-    KIMI_K3_JSON, SOLAR, TELECHAT, IQUEST_CODER, ZAYA, QWEN3_PARAMETER, GLM_GLUED,
+    KIMI_K3_JSON, SOLAR, TELECHAT, IQUEST_CODER, ZAYA, QWEN3_PARAMETER, QWEN3_TORN,
+    GLM_GLUED, VCP,
 )
 WEAK = (USER_TAG, USER_JSON)
