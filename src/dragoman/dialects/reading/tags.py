@@ -194,6 +194,9 @@ class _Tags:
         told = yield from self._type()
         if row.value_open:
             size, opened = yield from src.glance(row.value_open)
+            if not opened and mark in row.key_close:
+                size, opened = yield from src.glance(row.value_open, (mark,))
+                self.draft.edits += [Edit("stray_closer", "$", mark)] if opened else []
             src.pos += size
             if not opened and mark not in self.args.joined and not (yield from self._unopened(written)):
                 yield from self._no_value(written)

@@ -145,12 +145,12 @@ GEMMA_STRIPPED = Dialect(
 MISTRAL_V11 = Dialect(
     name="mistral_v11",
     aliases=("mistral_args", "mistral_callid_args", "mistral", "mistral_bracket"),
-    call=span("[TOOL_CALLS]"),
-    tool=span("", ("[ARGS]", "{")),
+    call=span(("[TOOL_CALLS]", "[TOOL_CALLS")),
+    tool=span("", ("[ARGS]", "[ARGS", "{")),
     tool_re=r"(?P<name>[^\[]+)(?:\[CALL_ID\](?P<id>.+))?",
     between=("",),
     args=JsonArgs(),
-    source="formats.md D4 (Mistral tokenizer v11+)",
+    source="formats.md D4 (Mistral tokenizer v11+; marks without their last bracket, as SGLang has seen them)",
     sample='[TOOL_CALLS]f[ARGS]{"a": 1}',
 )
 PLAMO3 = Dialect(

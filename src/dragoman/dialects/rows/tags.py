@@ -50,10 +50,10 @@ QWEN3_CODER = Dialect(
 QWEN3_BARE = Dialect(
     name="qwen3_coder_bare",
     aliases=("qwen3_coder", "qwen3_xml", "step3p5", "step5", "nemotron_v3", "granite_thinking", "minicpmv", "nanbeige"),
-    call=span("", "</function>"),
+    call=span("", ("</function>", "</function>\n</tool_call>", "</function></tool_call>")),
     tool=span("<function=", (">\n", "/>", '">', "'>")),
     args=PARAMETER,
-    source="formats.md E1 (the outer tag is missing)",
+    source="formats.md E1 (the outer tag is missing, or its opener alone: ollama#17276)",
     sample="<function=f>\n<parameter=a>\n1\n</parameter>\n</function>",
 )
 QWEN3_ELEMENTS = Dialect(
