@@ -20,6 +20,7 @@ from ..codecs.shared.arguments import as_text, read_arguments
 from ..dialects.engine.parse import parse
 from ..dialects.engine.parsed import Parsed
 from ..dialects.judge.judge import Judge
+from ..dialects.rows.nonce import listens_for
 from ..dialects.rows.table import ALL
 from ..dialects.spec import Dialect, Strength
 from ..errors import ExtractError, UsageError
@@ -75,6 +76,7 @@ def extract(
     tools: Tools | None = None,
     dialects: Dialects = "auto",
     ids: Callable[[int], str] | None = None,
+    nonce: str = "",
 ) -> Calls:
     """The tool calls of `response`.
 
@@ -85,10 +87,13 @@ def extract(
     tools         those of the request; without them any name counts
     dialects      the dialects looked for in text: "auto" (all), a name, a row, or several of them
     ids           `ids(n)` makes the id of call `n` where there is none; "call_0", "call_1" … by default
+    nonce         the code that the prompt asked for (`tool_prompt(…, nonce=…)`): calls in text without it do not count
 
     Raises `ExtractError` when there were calls and none can be run, `UsageError` for what is no response.
     """
     able = capabilities or {}
+    if nonce:
+        dialects = listens_for(nonce, dialects, "")
     found = _found(response)
     known = as_tools(tools)
     if able.get("self_contained_tools"):

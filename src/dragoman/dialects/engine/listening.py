@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 _provenance: Callable[..., Provenance] = late_call("..judge.provenance", "Provenance", __name__)
 _reads: Callable[[Declared | None], Reading] = late_call(".shown_calls", "reads", __name__)
 """For a model that was shown texts: what was in them, and what calls they hold."""
+listens_for: Callable[[str, Dialects, str], Dialect] = late_call("..rows.nonce", "listens_for", __name__)
+"""For a model that was told a code: the one row that asks for it."""
 
 Tools: TypeAlias = Iterable[Tool | Mapping[str, Any]] | Declared | None
 Dialects: TypeAlias = str | Dialect | Sequence[str | Dialect]

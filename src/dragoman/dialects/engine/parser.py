@@ -34,7 +34,7 @@ from .fenced_marks import FencedMarks, end_line
 from .fences import Fences
 from .ids import default_id
 from .lanes import MOST, NO_LANE, Lane, Lanes
-from .listening import Dialects, Tools, listening
+from .listening import Dialects, Tools, listening, listens_for
 from .mark_starts import FENCE
 from .markers import addressed_table, bare_table, closing, reasoning_table
 from .no_text import no_text
@@ -65,6 +65,7 @@ class Parser:
     native            the request had native tools: calls in text are not how the model was told to call
     confirmed         ways of writing in which this model has confirmed before that it means calls (`Evidence.habit`)
     ids               makes the id of the call with this index where the text gives none
+    nonce             the code that the prompt asked for (`tool_prompt(…, nonce=…)`): calls without it stay text
     """
 
     def __init__(
@@ -81,7 +82,10 @@ class Parser:
         native: bool = False,
         confirmed: Iterable[str] = (),
         ids: Callable[[int], str] | None = None,
+        nonce: str = "",
     ) -> None:
+        if nonce:
+            dialects = listens_for(nonce, dialects, prompted_dialect)
         heard = listening(
             tools, dialects, prompted_dialect, shown, confirmed, strict=strict, doubt=doubt, native=native
         )
