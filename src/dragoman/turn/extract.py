@@ -16,7 +16,10 @@ from dataclasses import dataclass, replace
 from itertools import chain, count
 from typing import Any
 
+from ..codecs import CODECS
+from ..codecs.shared.answer_shapes import api_of, failure_in
 from ..codecs.shared.arguments import as_text, read_arguments
+from ..codecs.shared.errors import raise_error
 from ..dialects.engine.parse import parse
 from ..dialects.engine.parsed import Parsed
 from ..dialects.judge.judge import Judge
@@ -58,6 +61,20 @@ RAW_JSON = tuple(
 )
 """Both must be found in a text before JSON without any markup is looked at as a call (seed 001, third tier)."""
 COMMAND = re.compile(r"^[ \t]*@tool[ \t]", re.MULTILINE)
+FINISHES = ("done_reason", "finish_reason", "stop_reason", "finish")
+OF_MESSAGES = frozenset({"anthropic_messages", "openai_chat", "ollama_chat", "cohere_chat"})
+"""APIs whose answers are messages as they are read here; others are read by their codecs."""
+SAID = frozenset({"text", "content", "tool_calls", "function_call", "role", *REASONING, *FINISHES})
+"""Keys by which a mapping is an answer: it says something, be it nothing."""
+NO_RESPONSE = (
+    "a {given} is no response; pass a mapping such as {{'text': …}}, a body parsed from JSON (of an SDK's object: its "
+    "model_dump()), or a Response"
+)
+NO_ANSWER = (
+    "there is no answer in a mapping of {keys}; pass the whole body of an API (dragoman list codecs), or what the "
+    "model wrote as {{'text': …}}"
+)
+A_PIECE = "this is one piece of a stream; read them all with decode_stream(api, chunks), or their text with Parser"
 CUT = frozenset({"length", "max_tokens", "MAX_TOKENS", "max_output_tokens"})
 
 
@@ -80,7 +97,7 @@ def extract(
 ) -> Calls:
     """The tool calls of `response`.
 
-    response      `{"text": …, "tool_calls": […]}`, a whole body or message of one of the APIs, or a `Response`
+    response      `{"text": …, "tool_calls": […]}`, a whole body or message of any API that has a codec, or a `Response`
     capabilities  what the provider can do: `self_contained_tools` (it runs its tools itself: nothing is taken),
                   `native_tool_calls` (only a hint: native calls count wherever they are, and text is read wherever
                   there are none), `strict` (the text must keep to its protocol to the letter)
@@ -89,12 +106,13 @@ def extract(
     ids           `ids(n)` makes the id of call `n` where there is none; "call_0", "call_1" … by default
     nonce         the code that the prompt asked for (`tool_prompt(…, nonce=…)`): calls in text without it do not count
 
-    Raises `ExtractError` when there were calls and none can be run, `UsageError` for what is no response.
+    Raises `ExtractError` when there were calls and none can be run, `ProviderError` for a body that is an error, and
+    `UsageError` for what is no response.
     """
     able = capabilities or {}
     if nonce:
         dialects = listens_for(nonce, dialects, "")
-    found = _found(response)
+    found = _found(response, ids or _call_id)
     known = as_tools(tools)
     if able.get("self_contained_tools"):
         return Calls()
@@ -150,19 +168,34 @@ class _Found:
     issues: tuple[Issue, ...] = ()
 
 
-def _found(response: Mapping[str, Any] | Response) -> _Found:
+def _found(response: Mapping[str, Any] | Response, ids: Callable[[int], str]) -> _Found:
     if isinstance(response, Response):
-        return _Found(response.text, response.reasoning, response.calls, response.stop, response.issues)
+        return _of_response(response)
     if not isinstance(response, Mapping):
-        given = type(response).__name__
-        raise UsageError(f"a {given} is no response; pass a mapping such as {{'text': …}} or a Response")
+        raise UsageError(NO_RESPONSE.format(given=type(response).__name__))
+    raise_error(response)
     if isinstance(choices := response.get("choices"), Sequence) and not isinstance(choices, str):
-        first = choices[0] if choices and isinstance(choices[0], Mapping) else {}
-        return _with_finish(_message(first.get("message")), first.get("finish_reason"))
-    if "message" in response:
-        return _with_finish(_message(response["message"]), response.get("done_reason"))
-    finish = next((response[k] for k in ("finish_reason", "stop_reason", "finish") if response.get(k)), None)
-    return _with_finish(_message(response), finish)
+        return _choice(choices[0] if choices and isinstance(choices[0], Mapping) else {})
+    if isinstance(message := response.get("message"), Mapping):
+        return _with_finish(_message(message), _first(response, FINISHES))
+    if (api := api_of(response)) and api not in OF_MESSAGES:
+        return _of_response(CODECS[api].decode_response(response, ids))
+    if isinstance(response.get("parts"), list | tuple):  # a message of Gemini, alone
+        return _of_response(CODECS["gemini"].decode_response({"candidates": [{"content": response}]}, ids))
+    if response and SAID.isdisjoint(response) and response.get("message", "") is not None:
+        raise failure_in(response) or UsageError(NO_ANSWER.format(keys=", ".join(map(str, list(response)[:5]))))
+    return _with_finish(_message(response), _first(response, FINISHES))
+
+
+def _of_response(response: Response) -> _Found:
+    return _Found(response.text, response.reasoning, response.calls, response.stop, response.issues)
+
+
+def _choice(choice: Mapping[str, Any]) -> _Found:
+    if "message" not in choice and "delta" in choice:
+        raise UsageError(A_PIECE)
+    said = choice if choice.get("message") is None else choice["message"]
+    return _with_finish(_message(said), choice.get("finish_reason"))
 
 
 def _with_finish(found: _Found, finish: Any) -> _Found:
@@ -210,7 +243,7 @@ def _native(found: _Found, known: Sequence[Tool] | None) -> Iterator[ToolCall | 
     judge = None if known is None else Judge(known)
     for n, entry in enumerate(found.calls, 1):
         cut = found.finish == "length" and n == len(found.calls)
-        read = entry if isinstance(entry, ToolCall) else _read(entry, cut=cut)
+        read = _reported(entry) if isinstance(entry, ToolCall) else _read(entry, cut=cut)
         read = read if judge is None or isinstance(read, Issue) else judged(read, judge)
         if isinstance(read, Issue):
             yield read
@@ -238,6 +271,11 @@ def _read(entry: Any, *, cut: bool) -> ToolCall | Issue:
     arguments, report = read
     raw = given if isinstance(given, str) else None
     return ToolCall(id=id_, name=name, arguments=arguments, raw=raw, report=report or TAKEN)
+
+
+def _reported(call: ToolCall) -> ToolCall:
+    """What a codec read says why it was believed, as what is read here does."""
+    return call if call.report is not None else replace(call, report=TAKEN)
 
 
 def _flat(entry: Any) -> Mapping[str, Any]:
