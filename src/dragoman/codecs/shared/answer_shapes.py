@@ -7,21 +7,16 @@ is is believed.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from typing import Any, TypeAlias
+from collections.abc import Mapping
 
 from ...errors import CodecError, ProviderError
 from ...types import JsonObject
 from .errors import read_failure
+from .shapes import LIST, OBJECT, TEXT, Field, Shape, has
 
-Kind: TypeAlias = "type | frozenset[str]"
-Field: TypeAlias = "tuple[str, Kind]"
-"""A place in a body (`[]`: in any item of a list), and what stands there: a value of a type, or one of some words."""
-
-LIST, OBJECT, TEXT = list, Mapping, str
 BLOCKS = frozenset({"tool_use", "thinking", "redacted_thinking", "server_tool_use"})
 
-ANSWERS: tuple[tuple[str, tuple[Field, ...]], ...] = (
+ANSWERS: tuple[Shape, ...] = (
     ("openai_chat", (("choices", LIST),)),
     ("openai_responses", (("output", LIST),)),
     ("bedrock_converse", (("output.message", OBJECT),)),
@@ -59,12 +54,12 @@ WRITTEN_BY: Mapping[str, str] = {"bedrock_invoke": "anthropic_messages"}
 
 def api_of(body: JsonObject) -> str:
     """The name of the API that this answer is of, "" where it may be of several, or is none."""
-    return next((api for api, fields in ANSWERS if _has(body, fields)), "")
+    return next((api for api, fields in ANSWERS if has(body, fields)), "")
 
 
 def failure_in(body: JsonObject) -> ProviderError | None:
     """The failure that a body tells of which is no answer, if it does."""
-    return read_failure(0, body) if any(_has(body, fields) for fields in FAILURES) else None
+    return read_failure(0, body) if any(has(body, fields) for fields in FAILURES) else None
 
 
 def check_api(body: JsonObject, api: str) -> None:
@@ -72,29 +67,3 @@ def check_api(body: JsonObject, api: str) -> None:
     found = api_of(body)
     if found and found != WRITTEN_BY.get(api, api):
         raise CodecError(f"this is an answer of {found}, not of {api}; give {found!r} as the API", "$", api)
-
-
-def _has(body: JsonObject, fields: Iterable[Field]) -> bool:
-    return all(any(_is(value, kind) for value in _at([body], path.split("."))) for path, kind in fields)
-
-
-def _at(values: Iterable[Any], path: Collection[str]) -> Iterable[Any]:
-    """The values at a path; through a list, those in each of its items."""
-    for name in path:
-        values = _inside(values, name.removesuffix("[]"), listed=name.endswith("[]"))
-    return values
-
-
-def _inside(values: Iterable[Any], name: str, *, listed: bool) -> Iterator[Any]:
-    for value in values:
-        found = value.get(name) if isinstance(value, Mapping) else None
-        if not listed:
-            yield found
-        elif isinstance(found, list | tuple):
-            yield from found
-
-
-def _is(value: Any, kind: Kind) -> bool:
-    if isinstance(kind, frozenset):
-        return isinstance(value, str) and value in kind
-    return isinstance(value, list | tuple) if kind is LIST else isinstance(value, kind)
