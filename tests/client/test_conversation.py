@@ -49,12 +49,12 @@ def test_messages_of_ours_may_stand_between(api: str) -> None:
 @pytest.mark.parametrize("api", sorted({api for api, _ in WRITTEN_FOR}))
 def test_messages_of_two_apis_are_refused(api: str) -> None:
     other = {"role": "user", "parts": [{"text": "x"}]} if api != "gemini" else {"role": "user", "content": [{"text": "x"}]}
-    marked = {
+    marked: dict[str, list[Any]] = {
         "ollama_chat": [{"role": "user", "content": "x", "images": ["aGk="]}],
         "cohere_chat": [{"role": "assistant", "tool_plan": "x", "content": "y"}],
     }
     with pytest.raises(UsageError, match="stand in one conversation; give all"):
-        conversation("", [*marked.get(api, written(api, TALK) if api in APIS else []), other], None)
+        conversation("", [*(marked.get(api) or written(api, TALK)), other], None)
 
 
 @pytest.mark.parametrize("given", [{"role": "usr", "content": "x"}, {"role": "model", "content": "x"}, {"content": "x"}, {}])

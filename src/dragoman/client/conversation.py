@@ -15,7 +15,7 @@ from ..codecs.shared.message_shapes import request_of, written_for
 from ..errors import UsageError
 from ..types import Message
 
-Prompt: TypeAlias = "str | Message | Mapping[str, Any] | Sequence[Message | Mapping[str, Any]]"
+Prompt: TypeAlias = "str | Message | Mapping[str, Any] | Sequence[Message | Mapping[str, Any]] | None"
 
 NOTHING_SAID = "there is nothing to say; give a prompt, or messages"
 NOT_A_MESSAGE = "a {kind} is no message; give a text, a Message, or messages as an API writes them"
@@ -34,6 +34,8 @@ def conversation(prompt: Prompt, messages: Prompt, system: str | None) -> tuple[
 
 def _messages(prompt: Prompt) -> Iterable[Message]:
     match prompt:
+        case None:
+            return ()
         case str():
             return (Message("user", prompt),) if prompt else ()
         case Message() | Mapping():
