@@ -194,6 +194,9 @@ _AS_BODY: Mapping[str, Callable[[JsonObject], JsonObject]] = {
 def encode_result(result: ToolResult, api: str) -> dict[str, Any]:
     """The message, or item, that hands `result` back to the model.  Raises UsageError for an API that has none."""
     codec = CODECS[api]
+    if not isinstance(result, ToolResult):
+        given = type(result).__name__
+        raise UsageError(f"a {given} is no ToolResult; give ToolResult(call_id=call.id, name=call.name, content=…)")
     if write := _RESULT.get(codec.name):
         return write(result)
     call = ToolCall(id=result.call_id, name=result.name, arguments={})

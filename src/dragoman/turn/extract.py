@@ -110,6 +110,10 @@ def extract(
     `UsageError` for what is no response.
     """
     able = capabilities or {}
+    if not isinstance(able, Mapping):
+        raise UsageError(f"capabilities are a mapping, not {type(able).__name__}; give what the provider can do")
+    if ids is not None and not callable(ids):
+        raise UsageError(f"ids makes an id of a number, and {type(ids).__name__} cannot be called; give a function")
     if nonce:
         dialects = listens_for(nonce, dialects, "")
     found = _found(response, ids or _call_id)

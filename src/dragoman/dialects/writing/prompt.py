@@ -63,6 +63,8 @@ def augment_system_prompt(
 
     Raises UsageError for a dialect there is not, or one that cannot carry a nonce.
     """
+    if not isinstance(existing, str | None):
+        raise UsageError(f"the prompt so far is a text, not {type(existing).__name__}; give None where there is none")
     prompt = tool_prompt(tools, dialect, compact=compact, nonce=nonce)
     if not prompt:
         return existing or ""
@@ -217,6 +219,8 @@ def _this_time(
     row: Dialect, tools: Sequence[Tool], choice: ToolChoice | None, parallel: bool | None
 ) -> list[str]:
     told = []
+    if choice is not None and not isinstance(choice, ToolChoice):
+        raise UsageError(f"choice is a ToolChoice, not {type(choice).__name__}; give ToolChoice('required'), or None")
     match choice:
         case ToolChoice(mode="none"):
             instead = "give the final answer" if row.is_protocol else "answer in plain text"
