@@ -14,6 +14,7 @@ import pytest
 from dragoman.sim import WeakModel, running
 from tests.support import pages
 from tests.support.pages import Block, Shell
+from tests.support.processes import serving_process
 
 BLOCKS = [block for page in pages.PAGES for block in pages.blocks(page)]
 OURS = [block for block in BLOCKS if not block.by]
@@ -47,6 +48,26 @@ def ids(block: Block) -> str:
 @pytest.mark.usefixtures("world")
 @pytest.mark.costly
 def test_a_program_prints_what_stands_behind_it(block: Block) -> None:
+    printed = pages.printed(block)
+    if block.output:
+        assert printed == block.output
+
+
+IN_DEMO = {page for page in pages.PAGES if "serve --demo` in another terminal" in (pages.DOCS / page).read_text("utf-8")}
+
+
+@pytest.fixture(scope="module")
+def demo() -> Iterator[str]:
+    with serving_process("--demo") as (_, address, _lines):
+        yield address
+
+
+@pytest.mark.parametrize("block", [b for b in OURS if b.kind == "python" and b.page in IN_DEMO], ids=ids)
+@pytest.mark.usefixtures("world")
+@pytest.mark.costly
+def test_a_program_prints_the_same_where_its_page_says_to_try_it(block: Block, demo: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The gateway in front of the scripted model has what that model has not: tools, and ids of its own."""
+    monkeypatch.setenv("OLLAMA_HOST", demo.removeprefix("http://"))
     printed = pages.printed(block)
     if block.output:
         assert printed == block.output

@@ -62,7 +62,10 @@ RESULT_TEXT = "a result's form before any call is text like any other: every cha
 INVENTED = "from the first invented result on nothing counts; it is kept in an issue (judge-rules.md 7)"
 LISTENS = "we listen on providers that claim native calls too: their models write fences (seed 000, table row 2)"
 
+NO_TOOLS = "ExAthena shows the form of a call without any tool to call; a model that sees it makes tools up"
 DIVERGENCES: dict[str, str] = {
+    "exa-augment-nil-base": NO_TOOLS,
+    "probe-exa-aug_blank_sys": NO_TOOLS,
     "probe-exa-filt_missing_close": "white space between two blocks is text like any other: nothing is lost",
     "probe-chatcli-json_noargs_dropped": "an object with nothing but a name is data while the tools are not known",
     "exa-filter-tool-result-fence": RESULT_TEXT,

@@ -295,6 +295,11 @@ class Outcome(Generic[T]):
         self._values: list[T] = []
 
     @property
+    def has_value(self) -> bool:
+        """Has the machine ended by itself?"""
+        return bool(self._values)
+
+    @property
     def value(self) -> T:
         """The returned value; LookupError while the machine has not ended by itself."""
         if not self._values:

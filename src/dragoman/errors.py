@@ -96,10 +96,12 @@ class UnknownName(UsageError, KeyError):
 
     def __init__(self, kind: str, name: str, known: Iterable[str], listing: str = "") -> None:
         self.kind, self.name = kind, name
-        self.near: Sequence[str] = nearest(name, known)
+        is_name = isinstance(name, str)  # whoever looks up something else has taken one argument for another
+        self.near: Sequence[str] = nearest(name, known) if is_name else ()
         hint = f"; did you mean {' or '.join(map(repr, self.near))}?" if self.near else ""
         where = listing or f"dragoman list {kind}s"
-        self.message: str = f"unknown {kind} {name!r}{hint} (see: {where})"
+        what = f"unknown {kind} {name!r}" if is_name else f"a {kind} is named by a text, not by a {type(name).__name__}"
+        self.message: str = f"{what}{hint} (see: {where})"
         super().__init__(self.message)
 
     def __str__(self) -> str:

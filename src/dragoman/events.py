@@ -9,9 +9,10 @@ as which it was read again).
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, TypeAlias, get_args
 
+from .errors import UsageError
 from .jsontext import dumps
 from .records import dataclass, field
 from .types import (
@@ -397,14 +398,18 @@ def _in_reasoning(call: ToolCall) -> Issue:
 
 
 def assemble(events: Iterable[Event]) -> Response:
-    """Fold a stream of events into its response."""
+    """Fold a stream of events into its response.  Raises UsageError for what are no events."""
+    if not isinstance(events, Iterable) or isinstance(events, str | bytes | Mapping):
+        raise UsageError(f"a {type(events).__name__} is no stream of events; give what Parser.feed and close gave")
     assembler = Assembler()
     assembler.extend(events)
     return assembler.response()
 
 
 def replay(response: Response) -> Iterator[Event]:
-    """A response as the events of a stream; `assemble(replay(r)) == r`."""
+    """A response as the events of a stream; `assemble(replay(r)) == r`.  Raises UsageError for what is no response."""
+    if not isinstance(response, Response):
+        raise UsageError(f"a {type(response).__name__} is no Response; read one with decode(api, body)")
     events: list[Event] = [Started(response.model, response.id)]
     index = 0
     previous: Part | None = None

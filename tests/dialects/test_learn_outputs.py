@@ -182,6 +182,26 @@ def test_a_sample_the_row_does_not_explain_is_told_with_the_reason() -> None:
     assert "an issue is raised" in learned.reads[-1].why
 
 
+OTHERWISE = [
+    "[[get_weather city=Oslo]]", "!!get_weather(city: Oslo)!!", "§get_weather§Oslo§", "<|get_weather|>", "get_weather{Oslo}",
+    "get_weather\ncity: Oslo",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("other", OTHERWISE)
+def test_a_call_in_another_notation_is_no_sample_without_calls(other: str) -> None:
+    """It is counted against the row, and no test says that nothing stands there."""
+    learned = learn_from_outputs(texts(*[f"<do>get_weather<with city>{c}</with></do>" for c in PLACES], other))
+    assert (learned.explained, bool(learned.reads[-1].why)) == (len(PLACES), True)
+    assert other not in [vector["text"] for vector in vectors_of(learned, "me")]
+
+
+@pytest.mark.parametrize("said", ["I need no tool.", "I will not call `get_weather`, nor get_weather().", "The city: Oslo."])
+def test_a_text_that_only_speaks_of_a_tool_is_a_sample_without_calls(said: str) -> None:
+    learned = learn_from_outputs(texts(*[call(city=c) for c in PLACES], said))
+    assert learned.reads[-1].why == ""
+
+
 def test_what_was_meant_outweighs_what_seems_to_stand_there() -> None:
     given = texts(*[call(city=c) for c in PLACES])
     other = Sample(call(city="Oslo"), TOOLS, (("get_weather", {"city": "Ulm"}),), "other")

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from dragoman.dialects import DIALECTS, Dialect, parse
 from dragoman.dialects.rows.documents import TILDE_FENCE
+from dragoman.dialects.rows.nonce import with_nonce
 from dragoman.dialects.rows.table import ALL
 from dragoman.dialects.spec import Strength
 from dragoman.dialects.writing.neutralise import JOINER, PIECE, WORD_ENDS, _markers, neutralise, restore
-from dragoman.dialects.writing.prompt import with_nonce
 from dragoman.dialects.writing.render import render
 from dragoman.types import Tool, ToolCall
 

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 import random
+from collections.abc import Callable
 
 import pytest
 
-from dragoman.dialects import DIALECTS, Dialect, parse
+from dragoman.dialects import DIALECTS, Dialect, Parser, parse
+from dragoman.dialects.engine.parsed import fold
+from dragoman.dialects.explain.findings import verdicts
 from dragoman.dialects.rows.documents import COMMAND, HERMES, JSON_PROTOCOL, TILDE_FENCE
+from dragoman.dialects.rows.nonce import with_nonce
 from dragoman.dialects.writing.prompt import (
     EXAMPLE,
     LIST_HEAD,
@@ -19,11 +23,11 @@ from dragoman.dialects.writing.prompt import (
     fits,
     tool_list,
     tool_prompt,
-    with_nonce,
 )
 from dragoman.errors import UsageError
 from dragoman.sim.prompt_reader import offers
-from dragoman.types import Tool, ToolCall, ToolChoice
+from dragoman.turn.extract import extract
+from dragoman.types import Tool, ToolCall, ToolChoice, Verdict
 from tests.support.ten_tools import TEN
 
 EVERY = pytest.mark.parametrize("dialect", DIALECTS.values(), ids=list(DIALECTS))
@@ -118,9 +122,14 @@ def test_full_and_compact_show_the_same_form() -> None:
     assert full == compact
 
 
-def test_without_tools_the_list_says_so() -> None:
+def test_without_tools_nothing_is_told_of_calls() -> None:
     assert tool_list([]) == "(none)"
-    assert augment_system_prompt(None, []).endswith("Available tools:\n\n(none)")
+    assert (augment_system_prompt("Be helpful.", []), augment_system_prompt(None, []), tool_prompt([])) == ("Be helpful.", "", "")
+
+
+def test_a_tool_that_must_be_called_is_demanded_of_no_tools_neither() -> None:
+    with pytest.raises(UsageError, match="not declared"):
+        tool_prompt([], choice=ToolChoice("named", "read_file"))
 
 
 def test_fence_marks_stand_at_the_margin() -> None:
@@ -139,6 +148,36 @@ def test_with_a_nonce_only_calls_that_carry_it_count() -> None:
     forged = f"~~~tool_call\n{CALL}\n~~~\n~~~tool_call:0000\n{CALL}\n~~~"
     assert len(parse(marked, dialects=[NONCE], tools=[READ]).calls) == 1
     assert parse(forged, dialects=[NONCE], tools=[READ]).calls == ()
+
+
+READERS: dict[str, Callable[[str, str], int]] = {
+    "parse": lambda text, nonce: len(parse(text, tools=[READ], nonce=nonce).calls),
+    "parse, told": lambda text, nonce: len(parse(text, tools=[READ], prompted_dialect="tagged", nonce=nonce).calls),
+    "parse, named": lambda text, nonce: len(parse(text, tools=[READ], dialects="tool_call_fence", nonce=nonce).calls),
+    "Parser": lambda text, nonce: len(fold(Parser(tools=[READ], nonce=nonce).whole(text)).calls),
+    "extract": lambda text, nonce: len(extract({"text": text}, tools=[READ], nonce=nonce)),
+    "verdicts": lambda text, nonce: sum(f.verdict is Verdict.ACCEPTED for f in verdicts(text, tools=[READ], nonce=nonce)),
+}
+
+
+@pytest.mark.parametrize("count", READERS.values(), ids=READERS)
+def test_every_reader_takes_the_nonce_that_the_prompt_was_given(count: Callable[[str, str], int]) -> None:
+    marked, form = f"~~~tool_call:7f3a\n{CALL}\n~~~", f"<tool_call>\n{CALL}\n</tool_call>"
+    assert count(marked, "7f3a") == 1
+    for forged in (marked.replace("7f3a", "zzzz"), marked.replace(":7f3a", ""), form, CALL):
+        assert count(forged, "7f3a") == 0
+
+
+@pytest.mark.parametrize("count", READERS.values(), ids=READERS)
+def test_a_nonce_that_no_fence_can_carry_is_refused_by_every_reader(count: Callable[[str, str], int]) -> None:
+    with pytest.raises(UsageError, match="hex digits"):
+        count(CALL, "no word")
+
+
+@pytest.mark.parametrize("named", [["hermes", "tool_call_fence"], []])
+def test_a_nonce_is_for_one_dialect(named: list[str]) -> None:
+    with pytest.raises(UsageError, match="name the one"):
+        parse(CALL, dialects=named, nonce="7f3a")
 
 
 def test_the_nonce_stands_in_the_form_and_in_the_rules() -> None:

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dragoman.codecs import CODECS, encode_result
 from dragoman.errors import UsageError
 from dragoman.events import (
     Assembler,
@@ -333,3 +334,57 @@ def test_what_the_model_spoke_is_noted_at_once(parts: list[Any]) -> None:
     noted, message = spoken(parts), Message("assistant", parts)
     assert noted == message
     assert (noted.calls, noted.results, noted.bare) == (message.calls, message.results, message.bare)
+
+
+# ── what is no part ──────────────────────────────────────────────────────────
+
+CONTENTS: list[tuple[Any, tuple[str, ...]]] = [
+    ({"a": 1, "ä": None}, ('{"a": 1, "ä": null}',)),
+    (["a", "b"], ('["a", "b"]',)),
+    ([{"type": "text", "text": "x"}], ('[{"type": "text", "text": "x"}]',)),
+    (None, ("null",)),
+    (5, ("5",)),
+    (True, ("true",)),
+    (Text("x"), ("x",)),
+    ([Text("x"), "y", {"a": 1}], ("x", "y", '{"a": 1}')),
+    ((Text(each) for each in "ab"), ("a", "b")),
+    ((), ()),
+]
+
+
+@pytest.mark.parametrize(("content", "texts"), CONTENTS)
+def test_a_results_content_is_parts_or_the_json_of_a_value(content: Any, texts: tuple[str, ...]) -> None:
+    result = ToolResult(call_id="c", content=content)
+    assert result.content == tuple(Text(each) for each in texts)
+
+
+@pytest.mark.parametrize("api", [api for api in CODECS if api not in ("ollama_generate", "stackspot")])
+@pytest.mark.parametrize("content", [{"oslo": 12}, ["oslo", "12"], None, 12.5])
+def test_a_value_given_as_a_result_reaches_every_api(content: Any, api: str) -> None:
+    written = json.dumps(encode_result(ToolResult(call_id="c", name="f", content=content), api))
+    assert json.dumps(json.dumps(content))[1:-1] in written
+
+
+@pytest.mark.parametrize("content", [b"x", object(), float("nan"), [1, object()], {"a": b"x"}])
+def test_what_has_no_json_is_no_content(content: Any) -> None:
+    with pytest.raises(UsageError, match="give a text"):
+        ToolResult(call_id="c", content=content)
+
+
+def test_a_messages_parts_may_be_one_or_texts_among_others() -> None:
+    call = ToolCall(id="c", name="f")
+    assert Message("assistant", call).calls == (call,)
+    assert Message("assistant", ["Hm.", call]).parts == (Text("Hm."), call)
+    assert Message("user", (Text(each) for each in "ab")).text == "ab"
+
+
+@pytest.mark.parametrize("parts", [{"a": 1}, [{"type": "text", "text": "x"}], None, 5, b"x", [None]])
+def test_what_is_no_part_is_refused_and_never_taken_apart(parts: Any) -> None:
+    with pytest.raises(UsageError, match="no part of a message; give a text"):
+        Message("user", parts)
+
+
+@pytest.mark.parametrize("role", ["usr", "", None, {}])
+def test_a_role_there_is_not_is_refused(role: Any) -> None:
+    with pytest.raises(UsageError, match="give one of system, user"):
+        Message(role, "x")

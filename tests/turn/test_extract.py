@@ -6,7 +6,10 @@ from typing import Any
 
 import pytest
 
-from dragoman.errors import ExtractError, UsageError
+from dragoman.codecs import CODECS, decode, decode_tool_calls
+from dragoman.codecs.shared.answer_shapes import WRITTEN_BY
+from dragoman.codecs.shared.spec import Stamp
+from dragoman.errors import CodecError, ExtractError, ProviderError, UsageError
 from dragoman.turn.extract import Calls, extract
 from dragoman.types import Issue, IssueKind, Message, Response, Stop, Text, Tier, Tool, ToolCall, Verdict
 
@@ -68,6 +71,87 @@ BODIES: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("body", BODIES.values(), ids=BODIES)
 def test_a_whole_body_of_an_api_gives_its_calls(body: dict[str, Any]) -> None:
     assert calls_of(extract(body)) == [("t", {"x": 1})]
+
+
+@pytest.mark.parametrize("api", CODECS)
+def test_a_whole_body_of_every_api_gives_its_calls(api: str) -> None:
+    """On the wires without calls they stand in the text."""
+    call: Any = Text(HERMES) if api in ("ollama_generate", "stackspot") else ToolCall(id="c", name="t", arguments={"x": 1})
+    told = Response(message=Message("assistant", [Text("Hm."), call] if isinstance(call, ToolCall) else [call]))
+    body = CODECS[api].encode_response(told, Stamp(id="answer_1", created=1, model="m"))
+    [found] = extract(body, tools=TOOLS)
+    assert (found.name, found.arguments) == ("t", {"x": 1})
+    assert found.report is not None
+    assert decode_tool_calls(body, api) == ([] if isinstance(call, Text) else [found])
+
+
+PIECES: dict[str, dict[str, Any]] = {
+    "Gemini, a message": {"role": "model", "parts": [{"functionCall": {"name": "t", "args": {"x": 1}}}]},
+    "OpenAI's completions": {"choices": [{"text": HERMES, "finish_reason": "stop"}]},
+    "Cohere": {"message": {"role": "assistant", "tool_calls": [OPENAI_CALL]}, "finish_reason": "TOOL_CALL"},
+    "Responses, with its settings": {
+        "status": "completed", "text": {"format": {"type": "text"}}, "error": None,
+        "output": [{"type": "function_call", "call_id": "c", "name": "t", "arguments": '{"x": 1}'}],
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("body", PIECES.values(), ids=PIECES)
+def test_what_apis_answer_besides_gives_its_calls(body: dict[str, Any]) -> None:
+    assert calls_of(extract(body)) == [("t", {"x": 1})]
+
+
+def test_a_cut_answer_of_any_api_is_cut() -> None:
+    for body in (
+        {"message": {"content": FENCE[:-5]}, "finish_reason": "MAX_TOKENS"},
+        {"candidates": [{"content": {"parts": [{"text": FENCE[:-5]}]}, "finishReason": "MAX_TOKENS"}]},
+    ):
+        with pytest.raises(ExtractError) as caught:
+            extract(body)
+        assert caught.value.issues[0].kind is IssueKind.TRUNCATED
+
+
+FAILED: list[dict[str, Any]] = [
+    {"error": {"message": "bad key", "code": 401}},
+    {"error": "bad key"},
+    {"type": "error", "error": {"type": "authentication_error", "message": "bad key"}},
+    {"object": "error", "message": "bad key"},
+    {"base_resp": {"status_code": 1004, "status_msg": "bad key"}},
+    {"__type": "AccessDeniedException", "Message": "bad key"},
+    {"message": "bad key"},
+    {"detail": "bad key"},
+]
+
+
+@pytest.mark.parametrize("body", FAILED)
+@pytest.mark.parametrize("api", ["", *CODECS])
+def test_a_body_that_is_an_error_is_raised_and_is_no_answer_without_calls(body: dict[str, Any], api: str) -> None:
+    if api == "stackspot" and "message" in body:
+        return  # its answers have the text there
+    with pytest.raises(ProviderError, match=r"bad key|AccessDenied"):
+        decode_tool_calls(body, api) if api else extract(body)
+
+
+@pytest.mark.parametrize("api", CODECS)
+def test_an_answer_of_another_api_is_named(api: str) -> None:
+    call = ToolCall(id="c", name="t", arguments={"x": 1})
+    other = next(name for name in ("gemini", "anthropic_messages") if name != WRITTEN_BY.get(api, api))
+    body = CODECS[other].encode_response(Response(message=Message("assistant", [call])))
+    for read in (lambda: decode_tool_calls(body, api), lambda: decode(api, body)):
+        with pytest.raises(CodecError, match=f"answer of {other}, not of {api}"):
+            read()
+
+
+@pytest.mark.parametrize("body", [{"foo": 1}, {"output": 5}, {"choices": [{"delta": {"content": "x"}}]}])
+def test_what_holds_no_answer_is_the_callers_mistake(body: dict[str, Any]) -> None:
+    with pytest.raises(UsageError, match=r"no answer|piece of a stream"):
+        extract(body)
+
+
+@pytest.mark.parametrize("api", CODECS)
+def test_no_api_reads_an_answer_without_calls_out_of_anything(api: str) -> None:
+    with pytest.raises(CodecError):
+        decode_tool_calls({"foo": 1}, api)
 
 
 EMPTY: list[dict[str, Any]] = [
@@ -266,7 +350,7 @@ def chat(**choice: Any) -> dict[str, Any]:
 PLACED: dict[str, dict[str, Any]] = {
     "a completion": chat(text=HERMES, finish_reason="stop"),
     "a completion beside a null message": chat(text=HERMES, message=None),
-    "a delta": chat(delta={"content": HERMES}),
+    "a delta": chat(delta={"content": HERMES}, finish_reason="stop"),
     "content of texts": chat(message={"content": [HERMES]}),
     "content that is one part": chat(message={"content": {"type": "text", "text": HERMES}}),
     "Gemini": gemini({"functionCall": {"name": "t", "args": {"x": 1}}}),

@@ -31,6 +31,7 @@ from .outputs import parsed_as_json, print_json, print_parsed
     "--confirmed", multiple=True,
     help="Way of writing that this model has confirmed, as a report's evidence names it (habit; repeatable).",
 )  # fmt: skip
+@click.option("--nonce", default="", help="Code that the prompt asked for: calls without it stay text.")
 @click.option("--strict", is_flag=True, help="Demand the dialect to the letter.")
 @click.option(
     "--explain", "explained", is_flag=True,
@@ -46,6 +47,7 @@ def command(  # noqa: PLR0917 -- click hands over every option by name
     shown: tuple[IO[str], ...],
     doubt: str,
     confirmed: tuple[str, ...],
+    nonce: str,
     strict: bool,
     explained: bool,
     as_json: bool,
@@ -63,6 +65,7 @@ def command(  # noqa: PLR0917 -- click hands over every option by name
         "prefix": prefix.replace("\\n", "\n"),
         "shown": [ShownText(read_text(file), name=file.name) for file in shown],
         "confirmed": confirmed,
+        "nonce": nonce,
         "strict": strict,
     }
     if explained:

@@ -13,7 +13,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, 
 from dataclasses import fields
 from functools import wraps
 from types import TracebackType
-from typing import Any, Concatenate, Generic, ParamSpec, TypeAlias, TypeVar
+from typing import Any, Concatenate, Generic, NoReturn, ParamSpec, TypeAlias, TypeVar
 
 from ..effects import Outcome, Perform, PerformAsync, Timeouts, adrive, arun, drive, run
 from ..errors import UsageError, nearest
@@ -27,6 +27,7 @@ from ..providers.route import Route
 from ..providers.spec import Provider
 from ..providers.spec import Tools as ToolMode
 from ..types import Sampling
+from .given import check
 from .models import ByProvider, Catalogue, Models, listed
 from .operations import DEFAULT, PLAIN, Defaults, Operation, Operations
 from .tools import Tools, toolset
@@ -111,17 +112,20 @@ class _BaseClient(Generic[W]):
         Raises TypeError for a field there is not, UsageError for a value that none takes.
         """
         _check(route)
+        check(policy=policy, sampling=sampling, system=system, timeouts=timeouts, rules=rules, health=health)
+        check(api_key=api_key, base_url=base_url, environ=environ, routes=routes, providers=providers)
         options = {**route, **({} if timeouts is None else {"timeouts": timeouts}), **_mode(tool_mode)}
         catalogue = Catalogue(
-            api_key=api_key, base_url=base_url, providers=tuple(providers), environ=environ, options=options
-        )
-        models = (*listed(model), *routes)
+            api_key=api_key or "", base_url=base_url or "", providers=tuple(providers or ()), environ=environ,
+            options=options,
+        )  # fmt: skip
+        models = (*listed(model), *(routes or ()))
         defaults = Defaults(
             model=models,
-            tools=toolset(tools),
+            tools=toolset(() if tools is None else tools),
             system=system,
-            policy=policy,
-            sampling=sampling,
+            policy=policy or PLAIN,
+            sampling=sampling or DEFAULT,
             raise_on_failure=raise_on_failure,
         )
         self._operations = Operations(catalogue, defaults, rules, health)
@@ -146,6 +150,18 @@ def _as(operation: Callable[..., Any], result: str) -> Callable[[F], F]:
     return dressed
 
 
+def _ended(outcome: Outcome[T]) -> T:
+    """Its value.  The caller's mistake is a DragomanError, also where a machine would raise a LookupError."""
+    if not outcome.has_value:
+        raise UsageError("the run has not ended; listen to all its steps before asking for its outcome, or use run(…)")
+    return outcome.value
+
+
+def _closed(cancel: Cancel | None, observer: ToolObserver | None) -> NoReturn:
+    """Performs nothing, for a client that is closed."""
+    raise UsageError("this client is closed; make a new one, or ask before its block ends")
+
+
 # ── now ──────────────────────────────────────────────────────────────────────
 
 
@@ -160,8 +176,8 @@ class Steps(Generic[T]):
 
     @property
     def run(self) -> T:
-        """The outcome.  Raises LookupError while it has not ended."""
-        return self._outcome.value
+        """The outcome.  Raises UsageError while it has not ended."""
+        return _ended(self._outcome)
 
     def close(self) -> None:
         """Break it off."""
@@ -227,6 +243,7 @@ class Client(_BaseClient[Performing]):
     def close(self) -> None:
         """Close its connections."""
         if self._pool is not None:
+            self._performer = _closed
             self._pool.close()
 
     def __enter__(self) -> Client:
@@ -249,8 +266,8 @@ class AsyncSteps(Generic[T]):
 
     @property
     def run(self) -> T:
-        """The outcome.  Raises LookupError while it has not ended."""
-        return self._outcome.value
+        """The outcome.  Raises UsageError while it has not ended."""
+        return _ended(self._outcome)
 
     async def aclose(self) -> None:
         """Break it off."""
@@ -318,6 +335,7 @@ class AsyncClient(_BaseClient[AsyncPerforming]):
     async def aclose(self) -> None:
         """Close its connections."""
         if self._pool is not None:
+            self._performer = _closed
             await self._pool.aclose()
 
     async def __aenter__(self) -> AsyncClient:

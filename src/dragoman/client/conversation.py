@@ -1,21 +1,24 @@
-"""The caller's messages: a prompt, a conversation to go on with, or messages as OpenAI's API writes them.
+"""The caller's messages: a prompt, a conversation to go on with, or messages as any API writes them.
 
-Knows messages; nothing of models.  Contract: a system prompt that is given replaces the one a conversation begins with.
+Knows messages; nothing of models.  Contract: a system prompt that is given replaces the one a conversation begins with;
+what no codec reads is refused, never left out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
 from typing import Any, TypeAlias
 
 from ..codecs import CODECS
+from ..codecs.shared.message_shapes import request_of, written_for
 from ..errors import UsageError
 from ..types import Message
 
-Prompt: TypeAlias = "str | Message | Mapping[str, Any] | Sequence[Message | Mapping[str, Any]]"
+Prompt: TypeAlias = "str | Message | Mapping[str, Any] | Sequence[Message | Mapping[str, Any]] | None"
 
 NOTHING_SAID = "there is nothing to say; give a prompt, or messages"
-NOT_A_MESSAGE = "a {kind} is no message; give a text, a Message, or a mapping with role and content"
+NOT_A_MESSAGE = "a {kind} is no message; give a text, a Message, or messages as an API writes them"
 
 
 def conversation(prompt: Prompt, messages: Prompt, system: str | None) -> tuple[Message, ...]:
@@ -31,19 +34,23 @@ def conversation(prompt: Prompt, messages: Prompt, system: str | None) -> tuple[
 
 def _messages(prompt: Prompt) -> Iterable[Message]:
     match prompt:
+        case None:
+            return ()
         case str():
             return (Message("user", prompt),) if prompt else ()
         case Message() | Mapping():
-            return (_message(prompt),)
-        case _:
-            return tuple(map(_message, prompt))
+            return _read((prompt,))
+        case list() | tuple() | Iterator() | Sequence() if not isinstance(prompt, bytes | bytearray | memoryview):
+            return _read((*prompt,))
+    raise UsageError(NOT_A_MESSAGE.format(kind=type(prompt).__name__))
 
 
-def _message(given: Any) -> Message:
-    if isinstance(given, Message):
-        return given
-    if not isinstance(given, Mapping):
-        raise UsageError(NOT_A_MESSAGE.format(kind=type(given).__name__))
-    body = {"model": "-", "messages": [dict(given)]}
-    (message,) = CODECS["openai_chat"].decode_request(body).messages
-    return message
+def _read(given: Sequence[Any]) -> Iterable[Message]:
+    """Messages, with those that an API wrote read by its codec: all that follow each other at once, for they pair."""
+    for one in given:
+        if not isinstance(one, Message | Mapping):
+            raise UsageError(NOT_A_MESSAGE.format(kind=type(one).__name__))
+    api = written_for([one for one in given if isinstance(one, Mapping)])
+    for ours, group in groupby(given, lambda one: isinstance(one, Message)):
+        several = list(group)
+        yield from several if ours else CODECS[api].decode_request(request_of(several, api)).messages

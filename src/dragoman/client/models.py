@@ -23,6 +23,7 @@ Models: TypeAlias = "Model | Sequence[Model]"
 ByProvider: TypeAlias = "str | Mapping[str, str]"
 
 NO_MODEL = "no model is named; give model='provider/model' (like 'ollama/qwen3:8b'), or routes"
+NO_MODELS = "a {kind} names no model; give 'provider/model' (like 'ollama/qwen3:8b'), a Route, or several in a list"
 NO_PROVIDER = (
     "{name!r} names no provider{hint}; write 'provider/model' (like 'ollama/qwen3:8b'; see: dragoman list providers), "
     "or give a base_url"
@@ -91,6 +92,8 @@ class Catalogue:
 
 def listed(models: Models) -> list[Model]:
     """The models one by one: names are parted at commas."""
+    if not isinstance(models, str | Route | list | tuple):
+        raise UsageError(NO_MODELS.format(kind=type(models).__name__))
     wanted = [models] if isinstance(models, str | Route) else models
     return [part for item in wanted for part in _parts(item)]
 
@@ -98,4 +101,6 @@ def listed(models: Models) -> list[Model]:
 def _parts(item: Model) -> list[Model]:
     if isinstance(item, Route):
         return [item]
+    if not isinstance(item, str):
+        raise UsageError(NO_MODELS.format(kind=type(item).__name__))
     return [part.strip() for part in item.split(",") if part.strip()]

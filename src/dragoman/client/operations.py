@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeAlias, TypeVar
 
 from ..effects import Effect, Machine, Now, RunTools, ToolProgress, relay
-from ..errors import JournalError
+from ..errors import JournalError, UsageError
 from ..fallback import Health, Rules, chaining
 from ..io.cancel import Cancel
 from ..io.execution import Attend, Begin, Notify, ToolObserver
@@ -26,8 +26,9 @@ from ..tools import ToolSet
 from ..turn.capabilities import Capabilities
 from ..turn.ignored_tools import AnsweredBesides, AskedBesides
 from ..turn.reask import Ask
-from ..types import NOTHING, JsonObject, Message, Request, Response, Sampling, ToolChoice, ToolResult
+from ..types import NOTHING, JsonObject, Message, Request, Response, Sampling, ToolResult
 from .conversation import Prompt, conversation
+from .given import Choice, check, check_choice, choice_of
 from .journal_header import JournalHeader, names_of, read_header
 from .models import Catalogue, Models
 from .output import form_of
@@ -41,6 +42,7 @@ Path: TypeAlias = "str | os.PathLike[str]"
 
 PLAIN = Policy()
 DEFAULT = Sampling()
+NO_JOURNAL = "there is no journal to go on with; give the path of the file that run(…, journal=…) wrote"
 NO_ROUTES = "{path} began with routes of its own; give them again, as routes of the client or as model=…"
 
 
@@ -108,7 +110,7 @@ class Operations:
         raise_on_failure: bool | None = None,
         policy: Policy | None = None,
         sampling: Sampling | None = None,
-        tool_choice: ToolChoice | None = None,
+        tool_choice: Choice | None = None,
         extra: JsonObject = NOTHING,
         journal: Path | None = None,
         on_event: OnEvent | None = None,
@@ -122,19 +124,24 @@ class Operations:
         raise_on_failure  False returns every run, and `Run.end` says how it ended; None: as the client does
         journal           a file that does not exist yet: every step is written there, for `resume`
         on_event          is called with every event and step, as it happens;  cancel: ends the run when it is told to
+        tool_choice       "auto", "none", "required", a `ToolChoice`, or one as OpenAI or Anthropic writes it
         extra             fields of the request that we do not model
 
         Raises UsageError for what cannot be asked; ProviderError where no provider answered; RunUnfinished where a
         limit of the policy or a refusal ended the run.  The run so far is their `run`.  What tools do wrong is told
         to the model; a run that was cancelled is returned.
         """
+        check(policy=policy, sampling=sampling, system=system, extra=extra, journal=journal, on_event=on_event)
+        check(cancel=cancel)
         wanted: Models = model or self._defaults.model
         routes = self._catalogue.routes(wanted)
+        runnables = self._tools(tools)
         request = self._request(conversation(prompt, messages, self._system(system)), sampling, tool_choice, extra)
+        check_choice(request.tool_choice, [*runnables], request.extra)
         task = _Task(
             request=request,
             routes=routes,
-            tools=self._tools(tools),
+            tools=runnables,
             policy=policy or self._defaults.policy,
             output=form_of(output),
             run_id=mint("run_"),
@@ -168,6 +175,10 @@ class Operations:
 
         Raises JournalError for a file that is none, is in use, or does not fit; else as `run` does.
         """
+
+        check(policy=policy, journal=journal, on_event=on_event, cancel=cancel)
+        if journal is None:
+            raise UsageError(NO_JOURNAL)
 
         def opened() -> tuple[JournalStore, _Task, float]:
             store = JournalStore(journal, new=False)
@@ -203,7 +214,7 @@ class Operations:
         model: Models = "",
         system: str | None = None,
         sampling: Sampling | None = None,
-        tool_choice: ToolChoice | None = None,
+        tool_choice: Choice | None = None,
         extra: JsonObject = NOTHING,
         on_event: OnEvent | None = None,
         cancel: Cancel | None = None,
@@ -213,9 +224,11 @@ class Operations:
         Takes what `run` takes; tools may also be definitions, of any API.  Raises ProviderError where no answer came,
         UsageError for what cannot be asked.
         """
+        check(sampling=sampling, system=system, extra=extra, on_event=on_event, cancel=cancel)
         routes = self._catalogue.routes(model or self._defaults.model)
         request = self._request(conversation(prompt, messages, self._system(system)), sampling, tool_choice, extra)
         request = replace(request, tools=self._defaults.tools.definitions if tools is None else definitions_of(tools))
+        check_choice(request.tool_choice, [tool.name for tool in request.tools], request.extra)
 
         def steps(streaming: bool) -> Machine[Response]:
             return self._asks(routes)(replace(request, stream=streaming))
@@ -234,11 +247,11 @@ class Operations:
         self,
         messages: tuple[Message, ...],
         sampling: Sampling | None,
-        tool_choice: ToolChoice | None,
-        extra: JsonObject,
+        tool_choice: Choice | None,
+        extra: JsonObject | None,
     ) -> Request:
-        chosen = sampling or self._defaults.sampling
-        return Request(model="", messages=messages, sampling=chosen, tool_choice=tool_choice, extra=extra)
+        chosen, choice = sampling or self._defaults.sampling, choice_of(tool_choice)
+        return Request(model="", messages=messages, sampling=chosen, tool_choice=choice, extra=extra or NOTHING)
 
     def _asks(self, routes: Sequence[Route]) -> Ask:
         ask = chaining(routes, self.health, self._learned, self._rules)

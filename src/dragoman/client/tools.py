@@ -43,6 +43,8 @@ def _is_definition(tool: Any) -> bool:
 
 def _members(tools: Any) -> Iterable[Any]:
     single = isinstance(tools, Tool | Runnable | Mapping) or callable(tools) or _is_pair(tools)
+    if not single and (not isinstance(tools, Iterable) or isinstance(tools, str | bytes)):
+        raise UsageError(f"a {type(tools).__name__} is no tools; give functions, definitions or sets of them in a list")
     return (tools,) if single else tools
 
 

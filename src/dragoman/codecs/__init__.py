@@ -37,7 +37,7 @@ from .anthropic.messages_blocks import write_result as _anthropic_result
 from .anthropic.messages_requests import write_tool as _anthropic_tool
 from .bedrock import converse as bedrock_converse
 from .cohere import chat as cohere_chat
-from .fidelity.decoding import decode_body, decode_chunks
+from .fidelity.decoding import decode_body, decode_chunks, read_answer
 from .gemini import generate as gemini
 from .gemini import interactions as gemini_interactions
 from .ollama import chat as ollama_chat
@@ -63,7 +63,7 @@ class Codecs(Mapping[str, Codec]):
         self._known = {**{alias: self._codecs[name] for alias, name in aliases.items()}, **self._codecs}
 
     def __getitem__(self, name: str) -> Codec:
-        found = self._known.get(name)
+        found = self._known.get(name) if isinstance(name, str) else None
         if found is None:
             raise UnknownName("codec", name, sorted(self._known, key=lambda one: one not in self._codecs))
         return found
@@ -96,13 +96,23 @@ tabulate(__name__, CODECS)
 
 
 def decode(api: str, body: Mapping[str, Any] | str | bytes) -> Response:
-    """The response in a whole body of `api`: parts are Text, Reasoning, Media, ToolCall."""
-    return decode_body(CODECS[api], body)
+    """The response in a whole body of `api`: parts are Text, Reasoning, Media, ToolCall.
+
+    Raises `CodecError` for what is no answer of `api`, and `ProviderError` for a body that is an error.
+    """
+    return decode_body(_first(api, "decode(api, body)"), body)
 
 
-def decode_stream(api: str, chunks: Iterable[bytes]) -> Response:
-    """The response in the bytes of a stream of `api`, however they are cut."""
-    return decode_chunks(CODECS[api], chunks)
+def decode_stream(api: str, chunks: Iterable[bytes | str] | bytes | str) -> Response:
+    """The response in the bytes of a stream of `api`, however they are cut, or in one piece; text is read as UTF-8."""
+    return decode_chunks(_first(api, "decode_stream(api, chunks)"), chunks)
+
+
+def _first(api: str, form: str) -> Codec:
+    """The codec that is named first; the documents' functions name it last."""
+    if not isinstance(api, str):
+        raise UsageError(f"an API is named by a text, not by a {type(api).__name__}; it stands first here: {form}")
+    return CODECS[api]
 
 
 # ── the documents' functions ─────────────────────────────────────────────────
@@ -134,37 +144,49 @@ def encode_definitions(tools: Iterable[Tool | Mapping[str, Any]], api: str) -> l
 def decode_tool_calls(body: Mapping[str, Any], api: str) -> Decoded:
     """The tool calls in a response body of `api`; an empty list when there are none.
 
-    Calls count whatever the reason to stop says.  Raises `ExtractError` when there were calls and none can be used, and
-    `ProviderError` when the body is an error.
+    Calls count whatever the reason to stop says.  Raises `ExtractError` when there were calls and none can be used,
+    `ProviderError` when the body is an error, and `CodecError` when it is an answer of another API, or none.
     """
     codec = CODECS[api]
     if not isinstance(body, Mapping):
         raise UsageError(f"expected a response body, got {type(body).__name__}; pass it parsed from JSON")
-    response = codec.decode_response(_AS_BODY.get(codec.name, dict)(body))
+    response = read_answer(codec, body, _AS_BODY.get(codec.name, dict)(body))
     if not response.calls and any(issue.kind in _UNUSABLE and issue.raw for issue in response.issues):
         raise ExtractError(response.issues)
     return Decoded(response.calls, response.issues)
 
 
-# A whole body: a bare message is wrapped, an answer without choices or content says nothing.
+# A whole body: a bare message is wrapped, an answer without choices or content says nothing.  What is none of these
+# stays as it is, for the codec to say what is wrong with it.
 
 
 def _chat_body(body: JsonObject) -> JsonObject:
-    return body if body.get("choices") or body.get("error") else {"choices": [{"message": _bare_message(body)}]}
+    if body.get("choices") or body.get("error"):
+        return body
+    return {"choices": [{"message": body}]} if _is_message(body) else _said_nothing(body, "choices", [{"message": {}}])
 
 
 def _ollama_body(body: JsonObject) -> JsonObject:
-    answers = body.get("message") is not None or body.get("error")
-    return body if answers else {"message": _bare_message(body)}
+    if body.get("message") is not None or body.get("error"):
+        return body
+    return {"message": body} if _is_message(body) else _said_nothing(body, "message", {})
 
 
-def _bare_message(body: JsonObject) -> JsonObject:
-    return body if "role" in body or "tool_calls" in body else {}
+def _anthropic_body(body: JsonObject) -> JsonObject:
+    return {"stop_reason": None, **body} if "content" in body else _said_nothing(body, "content", [])
+
+
+def _is_message(body: JsonObject) -> bool:
+    return "role" in body or "tool_calls" in body
+
+
+def _said_nothing(body: JsonObject, key: str, nothing: Any) -> JsonObject:
+    return {key: nothing} if key in body or not body else body
 
 
 _AS_BODY: Mapping[str, Callable[[JsonObject], JsonObject]] = {
     OPENAI: _chat_body,
-    ANTHROPIC: lambda body: {"stop_reason": None, **body},
+    ANTHROPIC: _anthropic_body,
     OLLAMA: _ollama_body,
 }
 
@@ -172,6 +194,9 @@ _AS_BODY: Mapping[str, Callable[[JsonObject], JsonObject]] = {
 def encode_result(result: ToolResult, api: str) -> dict[str, Any]:
     """The message, or item, that hands `result` back to the model.  Raises UsageError for an API that has none."""
     codec = CODECS[api]
+    if not isinstance(result, ToolResult):
+        given = type(result).__name__
+        raise UsageError(f"a {given} is no ToolResult; give ToolResult(call_id=call.id, name=call.name, content=…)")
     if write := _RESULT.get(codec.name):
         return write(result)
     call = ToolCall(id=result.call_id, name=result.name, arguments={})

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, TypeAlias
 
-from ..dialects.rows.table import DIALECTS
+from ..dialects.rows.table import row_of
 from ..dialects.spec import Dialect
 from ..errors import UsageError
 from ..tools import Runnable
@@ -54,6 +54,9 @@ Approve: TypeAlias = Callable[[ApprovalRequest], "Decision | bool | Awaitable[De
 Before: TypeAlias = Callable[[ToolCall], "Awaitable[ToolCall | ToolResult | None] | ToolCall | ToolResult | None"]
 After: TypeAlias = Callable[[ToolCall, ToolResult], "Awaitable[ToolResult | None] | ToolResult | None"]
 
+
+LEAST_RESULT = 200
+"""Characters below which a shortened result says nothing."""
 
 # ── the policy ───────────────────────────────────────────────────────────────
 
@@ -117,21 +120,45 @@ class Policy:
     def __post_init__(self) -> None:
         if self.doubt not in DOUBTS:
             raise UsageError(f"policy: doubt is {self.doubt!r}; give one of {', '.join(DOUBTS)}")
-        least = {"max_turns": 1, "max_corrections": 0, "nudges": 0, "continuations": 0}
-        least |= {"max_stalled_turns": 1, "max_parallel": 1}
-        for name, bound in least.items():
-            if getattr(self, name) < bound:
-                raise UsageError(f"policy: {name} is {getattr(self, name)}; give {bound} or more")
-        above: dict[str, Any] = {"max_calls": 0, "max_writes": -1, "timeout": 0, "tokens": 0, "tool_timeout": 0}
-        above["result_limit"] = LEAST_RESULT - 1
-        for name, bound in above.items():
+        for name, bound in LEAST.items():
             value = getattr(self, name)
-            if value is not None and value <= bound:
-                raise UsageError(f"policy: {name} is {value}; give more than {bound}, or None for no limit")
-        if isinstance(self.dialect, str):
-            object.__setattr__(self, "dialect", DIALECTS[self.dialect])
+            if not _is_number(value, int) or value < bound:
+                raise UsageError(f"policy: {name} is {value!r}; give {bound} or more")
+        for name, (bound, kind) in ABOVE.items():
+            value = getattr(self, name)
+            if value is not None and (not _is_number(value, kind) or value <= bound):
+                raise UsageError(f"policy: {name} is {value!r}; give more than {bound}, or None for no limit")
+        self._check_hooks()
+        if self.duplicates not in tuple(Duplicates):
+            raise UsageError(f"policy: duplicates is {self.duplicates!r}; give one of {', '.join(Duplicates)}")
+        if self.strict not in (None, True, False):
+            raise UsageError(f"policy: strict is {self.strict!r}; give True or False, or None for what each route says")
+        if self.dialect is not None:
+            object.__setattr__(self, "dialect", row_of(self.dialect))
+
+    def _check_hooks(self) -> None:
+        """Functions, several of those around calls; one that is given alone is one of them."""
+        if self.approve is not None and not callable(self.approve):
+            raise UsageError(f"policy: approve is {self.approve!r}; give a function of an ApprovalRequest, or None")
+        for name in ("before", "after"):
+            hooks = getattr(self, name)
+            if callable(hooks):
+                object.__setattr__(self, name, (hooks,))
+            elif not isinstance(hooks, list | tuple) or not all(map(callable, hooks)):
+                raise UsageError(f"policy: {name} is {hooks!r}; give functions in a tuple")
 
 
+def _is_number(value: Any, kind: type) -> bool:
+    """A whole number where only such count; never a switch."""
+    return isinstance(value, int if kind is int else int | float) and not isinstance(value, bool)
+
+
+LEAST: dict[str, int] = {
+    "max_turns": 1, "max_corrections": 0, "nudges": 0, "continuations": 0, "max_stalled_turns": 1, "max_parallel": 1,
+}  # fmt: skip
+ABOVE: dict[str, tuple[int, type]] = {
+    "max_calls": (0, int), "max_writes": (-1, int), "timeout": (0, float), "tokens": (0, int),
+    "tool_timeout": (0, float), "result_limit": (LEAST_RESULT - 1, int),
+}  # fmt: skip
+"""The numbers of a policy that must be so many at least, and those above which they must be, or None."""
 DOUBTS = ("ask", "run", "text")
-LEAST_RESULT = 200
-"""Characters below which a shortened result says nothing."""

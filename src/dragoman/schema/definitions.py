@@ -38,8 +38,9 @@ def tools(definitions: Iterable[Tool | Mapping[str, Any]] | None) -> tuple[Tool,
     """
     if definitions is None or type(definitions) is FrozenTools:
         return definitions
-    if isinstance(definitions, Tool | Mapping | str) or not isinstance(definitions, Iterable):
-        raise UsageError(f"tools must be a list of definitions, not {type(definitions).__name__}: put it in a list")
+    definitions = _of_a_set(definitions)
+    if isinstance(definitions, Tool | Mapping | str | bytes) or not isinstance(definitions, Iterable):
+        raise _no_list(definitions)
     found: dict[str, Tool] = {}
     twice: dict[str, None] = {}
     for index, entry in enumerate(definitions):
@@ -49,6 +50,24 @@ def tools(definitions: Iterable[Tool | Mapping[str, Any]] | None) -> tuple[Tool,
     if twice:
         raise UsageError(f"two tools are named {', '.join(map(repr, twice))}: names must differ, rename or drop one")
     return tuple(found.values())
+
+
+def _of_a_set(given: Any) -> Any:
+    """The definitions of a set of tools to run (`tools.ToolSet`), if it is one; else what is given."""
+    found = getattr(given, "definitions", None)
+    return found if isinstance(given, Mapping) and isinstance(found, tuple) else given
+
+
+def _no_list(given: Any) -> UsageError:
+    kind = type(given).__name__
+    if callable(given):
+        return UsageError(f"tools must be a list of definitions, not {kind}: {OF_FUNCTIONS}")
+    if isinstance(given, Tool | Mapping) or isinstance(getattr(given, "tool", None), Tool):
+        return UsageError(f"tools must be a list of definitions, not {kind}: put it in a list")
+    return UsageError(f"tools must be a list of definitions, not {kind}: give Tools, or any provider's definitions")
+
+
+OF_FUNCTIONS = "ToolSet(function, …).definitions makes definitions of functions"
 
 
 def _sent(tool: Tool) -> tuple[Any, ...]:
@@ -68,8 +87,16 @@ def _read_entry(entry: Any, where: str) -> Iterator[Tool]:
     if isinstance(entry, Tool):
         yield entry
         return
+    if isinstance(runs := getattr(entry, "tool", None), Tool):  # a `tools.Runnable`
+        yield runs
+        return
+    entry = _of_a_set(entry)
+    if isinstance(entry, tuple):
+        yield from entry
+        return
     if not isinstance(entry, Mapping):
-        raise UsageError(f"{where} is a {type(entry).__name__}: give a Tool or a definition as a mapping")
+        why = OF_FUNCTIONS if callable(entry) else "give a Tool or a definition as a mapping"
+        raise UsageError(f"{where} is a {type(entry).__name__}: {why}")
     listed = next((key for key in _LISTS if key in entry), None)
     if listed is None:
         yield _read(entry, where)

@@ -17,9 +17,10 @@ from functools import lru_cache
 from ..dialects import DIALECTS
 from ..dialects.engine.parse import parse
 from ..dialects.rows.documents import TILDE_FENCE
+from ..dialects.rows.nonce import with_nonce
 from ..dialects.spec import AttributeArgs, Dialect, JsonCall, TaggedArgs, YamlCall
 from ..dialects.writing.history import DEFAULT_RESULT
-from ..dialects.writing.prompt import EXAMPLE, LIST_HEAD, with_nonce
+from ..dialects.writing.prompt import EXAMPLE, LIST_HEAD
 from ..dialects.writing.render import Unrenderable, render
 from ..types import JsonObject, Tool, ToolCall
 from .plans import Offer, PastCall

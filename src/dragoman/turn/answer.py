@@ -21,8 +21,8 @@ from ..dialects.engine.plain import PlainTexts
 from ..dialects.judge.declared import NO_TOOLS, Declared, declared
 from ..dialects.judge.judge import Judge
 from ..dialects.judge.provenance import ShownHistory, ShownText
+from ..dialects.rows.nonce import with_nonce
 from ..dialects.writing.neutralise import JOINER
-from ..dialects.writing.prompt import with_nonce
 from ..events import (
     Assembler,
     CallDelta,

@@ -12,6 +12,8 @@ from typing import Any, TypeAlias
 
 Path: TypeAlias = tuple[str | int, ...]
 
+KINDS: Mapping[type, type | tuple[type, ...]] = {dict: Mapping, list: (list, tuple), str: str}
+"""What counts as one, of each."""
 PLACES: tuple[tuple[Path, type, Path], ...] = (
     (("choices", 0, "message"), dict, ("choices", 0, "finish_reason")),
     (("choices", 0, "delta"), dict, ("choices", 0, "finish_reason")),
@@ -21,6 +23,7 @@ PLACES: tuple[tuple[Path, type, Path], ...] = (
     (("output",), list, ("incomplete_details", "reason")),
     (("steps",), list, ("status",)),
     (("message",), dict, ()),
+    (("message",), str, ()),
 )
 """The message, what it is, and why it stopped: chat, Gemini, Bedrock, Responses, interactions; of Ollama and Cohere one
 of `FINISHES` says that."""
@@ -40,9 +43,16 @@ def message_in(body: Mapping[str, Any]) -> tuple[Any, Any]:
         body = inner
     beside = next((body[key] for key in FINISHES if body.get(key)), None)
     for path, kind, finish in PLACES:
-        if (found := _at(body, path)) and isinstance(found, Mapping if kind is dict else list | tuple):
+        if (found := _at(body, path)) and isinstance(found, KINDS[kind]):
             return found, _at(body, finish) if finish else beside
     return ({"text": inner} if isinstance(inner, str) and "text" not in body else body), beside
+
+
+def is_piece(body: Mapping[str, Any]) -> bool:
+    """Is this one event of a stream of chat rather than an answer, which would say why it stopped?"""
+    return isinstance(_at(body, ("choices", 0, "delta")), Mapping) and not (
+        _at(body, ("choices", 0, "message")) or _at(body, ("choices", 0, "finish_reason"))
+    )
 
 
 def blocks_of(message: Any) -> Iterator[Mapping[str, Any]]:

@@ -16,16 +16,19 @@ from dataclasses import dataclass, replace
 from itertools import chain, count
 from typing import Any
 
+from ..codecs.shared.answer_shapes import api_of, failure_in
 from ..codecs.shared.arguments import as_text, read_arguments
+from ..codecs.shared.errors import raise_error
 from ..dialects.engine.parse import parse
 from ..dialects.engine.parsed import Parsed
 from ..dialects.judge.judge import Judge
+from ..dialects.rows.nonce import listens_for
 from ..dialects.rows.table import ALL
 from ..dialects.spec import Dialect, Strength
 from ..errors import ExtractError, UsageError
 from ..schema.definitions import tools as as_tools
 from ..types import Issue, IssueKind, Report, Response, Tier, Tool, ToolCall
-from .answer_places import blocks_of, message_in
+from .answer_places import CONTENTS, FINISHES, blocks_of, is_piece, message_in
 from .native_calls import judged
 from .reasoned_calls import OPENER, read_here
 
@@ -38,7 +41,7 @@ WRAPPERS = ("function", "functionCall", "function_call", "toolUse")
 """Keys under which some wires put the call itself: OpenAI and Ollama, Gemini, OpenAI's first form, Bedrock."""
 NAMES = ("name", "tool_name")
 ARGUMENTS = ("arguments", "input", "args", "parameters")
-IDS = ("id", "call_id", "toolUseId", "tool_call_id")
+IDS = ("call_id", "id", "toolUseId", "tool_call_id")
 REASONING = ("reasoning_content", "reasoning", "thinking")
 CALL_BLOCKS = frozenset({"tool_use", "tool_call", "function_call"})
 TEXT_BLOCKS = ("text", "output_text", "summary_text", "reasoning_text")
@@ -58,6 +61,17 @@ RAW_JSON = tuple(
 )
 """Both must be found in a text before JSON without any markup is looked at as a call (seed 001, third tier)."""
 COMMAND = re.compile(r"^[ \t]*@tool[ \t]", re.MULTILINE)
+SAID = frozenset({"tool_calls", "function_call", "role", "choices", *CONTENTS, *REASONING, *FINISHES})
+"""Keys by which a mapping is an answer: it says something, be it nothing."""
+NO_RESPONSE = (
+    "a {given} is no response; pass a mapping such as {{'text': …}}, a body parsed from JSON (of an SDK's object: its "
+    "model_dump()), or a Response"
+)
+NO_ANSWER = (
+    "there is no answer in a mapping of {keys}; pass the whole body of an API (dragoman list codecs), or what the "
+    "model wrote as {{'text': …}}"
+)
+A_PIECE = "this is one piece of a stream; read them all with decode_stream(api, chunks), or their text with Parser"
 CUT = frozenset({"length", "max_tokens", "MAX_TOKENS", "max_output_tokens"})
 
 
@@ -76,20 +90,29 @@ def extract(
     tools: Tools | None = None,
     dialects: Dialects = "auto",
     ids: Callable[[int], str] | None = None,
+    nonce: str = "",
 ) -> Calls:
     """The tool calls of `response`.
 
-    response      `{"text": …, "tool_calls": […]}`, a whole body or message of one of the APIs, or a `Response`
+    response      `{"text": …, "tool_calls": […]}`, a whole body or message of any API that has a codec, or a `Response`
     capabilities  what the provider can do: `self_contained_tools` (it runs its tools itself: nothing is taken),
                   `native_tool_calls` (only a hint: native calls count wherever they are, and text is read wherever
                   there are none), `strict` (the text must keep to its protocol to the letter)
     tools         those of the request; without them any name counts
     dialects      the dialects looked for in text: "auto" (all), a name, a row, or several of them
     ids           `ids(n)` makes the id of call `n` where there is none; "call_0", "call_1" … by default
+    nonce         the code that the prompt asked for (`tool_prompt(…, nonce=…)`): calls in text without it do not count
 
-    Raises `ExtractError` when there were calls and none can be run, `UsageError` for what is no response.
+    Raises `ExtractError` when there were calls and none can be run, `ProviderError` for a body that is an error, and
+    `UsageError` for what is no response.
     """
     able = capabilities or {}
+    if not isinstance(able, Mapping):
+        raise UsageError(f"capabilities are a mapping, not {type(able).__name__}; give what the provider can do")
+    if ids is not None and not callable(ids):
+        raise UsageError(f"ids makes an id of a number, and {type(ids).__name__} cannot be called; give a function")
+    if nonce:
+        dialects = listens_for(nonce, dialects, "")
     found = _found(response)
     known = as_tools(tools)
     if able.get("self_contained_tools"):
@@ -148,12 +171,22 @@ class _Found:
 
 def _found(response: Mapping[str, Any] | Response) -> _Found:
     if isinstance(response, Response):
-        return _Found(response.text, response.reasoning, response.calls, response.stop, response.issues)
+        return _of_response(response)
     if not isinstance(response, Mapping):
-        given = type(response).__name__
-        raise UsageError(f"a {given} is no response; pass a mapping such as {{'text': …}} or a Response")
+        raise UsageError(NO_RESPONSE.format(given=type(response).__name__))
+    raise_error(response)
     message, finish = message_in(response)
+    if not api_of(response) and SAID.isdisjoint(response) and (failure := failure_in(response)):
+        raise failure
+    if message is response and response and SAID.isdisjoint(response) and response.get("message", "") is not None:
+        raise UsageError(NO_ANSWER.format(keys=", ".join(map(str, list(response)[:5]))))
+    if is_piece(response):
+        raise UsageError(A_PIECE)
     return replace(_message(message), finish="length" if isinstance(finish, str) and finish in CUT else None)
+
+
+def _of_response(response: Response) -> _Found:
+    return _Found(response.text, response.reasoning, response.calls, response.stop, response.issues)
 
 
 def _message(message: Any) -> _Found:
@@ -202,7 +235,7 @@ def _native(found: _Found, known: Sequence[Tool] | None) -> Iterator[ToolCall | 
     judge = None if known is None else Judge(known)
     for n, entry in enumerate(found.calls, 1):
         cut = found.finish == "length" and n == len(found.calls)
-        read = entry if isinstance(entry, ToolCall) else _read(entry, cut=cut)
+        read = _reported(entry) if isinstance(entry, ToolCall) else _read(entry, cut=cut)
         read = read if judge is None or isinstance(read, Issue) else judged(read, judge)
         if isinstance(read, Issue):
             yield read
@@ -230,6 +263,11 @@ def _read(entry: Any, *, cut: bool) -> ToolCall | Issue:
     arguments, report = read
     raw = given if isinstance(given, str) else None
     return ToolCall(id=id_, name=name, arguments=arguments, raw=raw, report=report or TAKEN)
+
+
+def _reported(call: ToolCall) -> ToolCall:
+    """What a codec read says why it was believed, as what is read here does."""
+    return call if call.report is not None else replace(call, report=TAKEN)
 
 
 def _flat(entry: Any) -> Mapping[str, Any]:

@@ -14,8 +14,8 @@ from dataclasses import replace
 from typing import Any
 
 from ..dialects.judge import hints
+from ..dialects.rows.nonce import with_nonce
 from ..dialects.spec import Dialect
-from ..dialects.writing.prompt import with_nonce
 from ..dialects.writing.render import Unrenderable, render
 from ..types import Message, Part, Request, Response, Text, Tool, ToolCall
 from .answer_constraint import as_words

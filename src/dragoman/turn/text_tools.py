@@ -13,10 +13,11 @@ from typing import NamedTuple
 
 from ..codecs.shared.tools import without_tools
 from ..conversation.grown import by_growth, grown
+from ..dialects.rows.nonce import with_nonce
 from ..dialects.spec import Dialect
 from ..dialects.writing.history import render_message, render_result
 from ..dialects.writing.neutralise import neutralise
-from ..dialects.writing.prompt import tool_prompt, with_nonce
+from ..dialects.writing.prompt import tool_prompt
 from ..memo import MESSAGES, SMALL, TOOLS, if_small, memoize
 from ..records import changer, dataclass, replace
 from ..types import Issue, IssueKind, Media, Message, Part, Reasoning, Request, Text, Tool, ToolChoice, ToolResult

@@ -6,16 +6,19 @@ says of its own past; `metadata` carries what is not modelled, so that nothing a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from operator import attrgetter
-from typing import Any, Literal, TypeAlias
+from types import GeneratorType
+from typing import Any, Literal, NoReturn, TypeAlias
 
+from ..late import late_call
 from ..records import changer, dataclass, field, unfrozen
 from .audit import Report
-from .mapping import NOTHING, JsonObject
+from .mapping import NOTHING, Json, JsonObject
 
 Role = Literal["system", "user", "assistant", "tool"]
+ROLES = ("system", "user", "assistant", "tool")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +77,8 @@ class ToolResult:
     """A tool's answer.
 
     `is_error` says that it failed, `error_code` how (`ErrorCode`, or the tool's own word): two orthogonal
-    signals.  `content` may be given as one string; it is always stored as parts.
+    signals.  `content` may be given as one string, or as a JSON value, which becomes its text; it is always stored as
+    parts.  Raises UsageError for what has no JSON.
     """
 
     call_id: str
@@ -89,12 +93,16 @@ class ToolResult:
         *,
         call_id: str,
         name: str = "",
-        content: str | Iterable[Text | Media] = (),
+        content: str | Text | Media | Iterable[Text | Media | str] | Json = (),
         is_error: bool = False,
         error_code: str | None = None,
         metadata: JsonObject = NOTHING,
     ) -> None:
-        parts: tuple[Text | Media, ...] = (Text(content),) if isinstance(content, str) else tuple(content)
+        parts: tuple[Text | Media, ...]
+        if isinstance(content, str):
+            parts = (Text(content),)
+        else:
+            parts = content if type(content) is tuple and _SHOWN.issuperset(map(type, content)) else _shown(content)
         put = object.__setattr__
         put(self, "call_id", call_id)
         put(self, "name", name)
@@ -110,7 +118,75 @@ class ToolResult:
         return only.text if type(only) is Text else "".join([p.text for p in self.content if isinstance(p, Text)])
 
 
+_SHOWN = frozenset({Text, Media})
+
+
+def _shown(content: Any) -> tuple[Text | Media, ...]:
+    """What a result shows: parts as they are, with texts among them; all else as JSON, as a tool's value is."""
+    if isinstance(content, Text | Media):
+        return (content,)
+    if not isinstance(content, list | tuple | Iterator):
+        return (Text(_as_json(content)),)
+    given = tuple(content)
+    if _SHOWN.issuperset(map(type, given)):
+        return given
+    if any(isinstance(each, Text | Media) for each in given):
+        return tuple(map(_shown_part, given))
+    return (Text(_as_json(given)),)
+
+
+def _shown_part(given: Any) -> Text | Media:
+    if isinstance(given, Text | Media):
+        return given
+    return Text(given if isinstance(given, str) else _as_json(given))
+
+
+def _as_json(value: Any) -> str:
+    if not isinstance(value, bytes | bytearray | memoryview):
+        try:
+            return _json(value)
+        except (TypeError, ValueError, RecursionError):
+            pass
+    raise _usage_error(NO_CONTENT.format(kind=type(value).__name__))
+
+
+NO_CONTENT = (
+    "a {kind} that is no JSON is no content of a result; give a text, a JSON value, or Text and Media (bytes: decode "
+    "them, or Media(mime=…, data=BASE64))"
+)
+
+
 Part: TypeAlias = Text | Reasoning | Media | ToolCall | ToolResult | Opaque
+_PARTS = frozenset({Text, Reasoning, Media, ToolCall, ToolResult, Opaque})
+_SERIES: tuple[type, ...] = (list, tuple, GeneratorType)
+
+
+def _listed(parts: Any) -> tuple[Any, ...]:
+    """What was given for parts and is no list of them: other iterables, or the only part there is."""
+    if isinstance(parts, Iterable) and not isinstance(parts, Part | Mapping | bytes):
+        return tuple(parts)
+    return (parts,)
+
+
+def _part(given: Any) -> Part:
+    if isinstance(given, Part):
+        return given
+    if isinstance(given, str):
+        return Text(given)
+    raise _usage_error(NO_PART.format(kind=type(given).__name__))
+
+
+def _no_role(role: object) -> NoReturn:
+    raise _usage_error(f"a message has no role {role!r}; give one of {', '.join(ROLES)}")
+
+
+NO_PART = (
+    "a {kind} is no part of a message; give a text, or Text, Reasoning, Media, ToolCall, ToolResult (blocks of an API: "
+    "Opaque(api=…, block=…), or the API's own messages to Client.run(messages=…))"
+)
+_json: Callable[[Any], str] = late_call("..jsontext", "dumps", __name__)
+_usage_error: Callable[[str], Exception] = late_call("..errors", "UsageError", __name__)
+"""Both know these types."""
 
 
 class _Noted:
@@ -126,8 +202,8 @@ class _Noted:
 class Message(_Noted):
     """One message.  `cache` asks for a prompt-cache marker after it, where the wire has one.
 
-    `parts` may be given as one string.  Tool results stand in messages of role "tool", all results that answer one
-    assistant message in one message.
+    `parts` may be given as one string, or as one part.  Tool results stand in messages of role "tool", all results that
+    answer one assistant message in one message.  Raises UsageError for a role there is not, and for what is no part.
     """
 
     role: Role
@@ -136,11 +212,21 @@ class Message(_Noted):
     metadata: JsonObject
 
     def __init__(
-        self, role: Role, parts: str | Iterable[Part] = (), *, cache: bool = False, metadata: JsonObject = NOTHING
+        self,
+        role: Role,
+        parts: str | Part | Iterable[Part | str] = (),
+        *,
+        cache: bool = False,
+        metadata: JsonObject = NOTHING,
     ) -> None:
         put_role, put_parts, put_cache, put_metadata = _PUT
-        put_role(self, role)
-        put_parts(self, (Text(parts),) if isinstance(parts, str) else tuple(parts))
+        put_role(self, role if role in ROLES else _no_role(role))
+        if isinstance(parts, str):
+            put_parts(self, (Text(parts),))
+        else:
+            given: Any = parts
+            made = tuple(given) if type(given) in _SERIES else _listed(given)
+            put_parts(self, made if _PARTS.issuperset(map(type, made)) else tuple(map(_part, made)))
         put_cache(self, cache)
         put_metadata(self, metadata)
 

@@ -6,11 +6,13 @@ modelled so that nothing a peer said is lost, and `metadata` of a `Tool` is neve
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from enum import StrEnum
+from operator import attrgetter
 from typing import Literal
 
 from ..display import Displayed, Piece
+from ..late import late_call
 from ..records import changer, dataclass
 from .audit import Issue
 from .mapping import EMPTY_OBJECT_SCHEMA, NOTHING, JsonObject
@@ -21,7 +23,14 @@ from .pieces import doubt_pieces, issue_pieces, part_pieces
 def _as_words(record: object, name: str, given: Iterable[str] | None) -> None:
     """Put words given as a list, as one or not at all where a tuple is: equal wishes are equal, and have a hash."""
     if type(given) is not tuple:
+        if given is not None and not isinstance(given, Iterable):
+            raise _usage_error(f"{name} is a {type(given).__name__}; give texts in a list, or one")
         object.__setattr__(record, name, (given,) if given and isinstance(given, str) else tuple(given or ()))
+
+
+_usage_error: Callable[[str], Exception] = late_call("..errors", "UsageError", __name__)
+"""It knows these types."""
+MODES = ("auto", "none", "required", "named")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +57,8 @@ class ToolChoice:
 
     def __post_init__(self) -> None:
         _as_words(self, "allowed", self.allowed)
+        if self.mode not in MODES:
+            raise _usage_error(f"a tool choice has no mode {self.mode!r}; give one of {', '.join(MODES)}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,6 +82,22 @@ class Sampling:
 
     def __post_init__(self) -> None:
         _as_words(self, "stop", self.stop)
+        if not _NUMBERS.issuperset(map(type, _settings(self))):
+            _check_settings(self)
+
+
+_WHOLE = ("max_tokens", "top_k", "seed", "thinking_budget")
+_FRACTIONS = ("temperature", "top_p", "presence_penalty", "frequency_penalty")
+_settings = attrgetter(*_WHOLE, *_FRACTIONS)
+_NUMBERS = frozenset({int, float, type(None)})
+
+
+def _check_settings(sampling: Sampling) -> None:
+    """Numbers of other types (numpy's) count as numbers; texts are refused, and what is none."""
+    for name in (*_WHOLE, *_FRACTIONS):
+        value = getattr(sampling, name)
+        if value is not None and (isinstance(value, str) or not hasattr(type(value), "__float__")):
+            raise _usage_error(f"sampling: {name} is {value!r}; give a number, or None for the model's default")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

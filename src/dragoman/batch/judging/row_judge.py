@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
+from ...errors import UsageError
 from ...types import Verdict
 from ..formats.chat_row import Chat, ChatRow, call, canonical, results_apart
 from ..formats.reading import parsed, read
@@ -80,8 +81,13 @@ def judged_row(outcome: Outcome) -> JudgedRow:
     )  # fmt: skip
 
 
-def judge_row(original: bytes, options: Options = DEFAULTS, *, source: str = "", offset: int = 0) -> JudgedRow:
-    """The judgment of the row that these bytes are, in our own types."""
+def judge_row(original: bytes | str, options: Options = DEFAULTS, *, source: str = "", offset: int = 0) -> JudgedRow:
+    """The judgment of the row that these bytes are, or this text, in our own types.  Raises UsageError for a value."""
+    if isinstance(original, str):
+        original = original.encode("utf-8", "surrogatepass")
+    if not isinstance(original, bytes):
+        given = type(original).__name__
+        raise UsageError(f"a row is judged as the bytes that it is, not as {given}; give json.dumps(row), or its line")
     return judged_row(judge(original, options, (source, offset)))
 
 

@@ -9,29 +9,56 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ...errors import CodecError
+from ...errors import CodecError, UsageError
 from ...events import Assembler
-from ...types import Response
+from ...types import JsonObject, Response
+from ..shared.answer_shapes import check_api, failure_in
 from ..shared.frame_stream import FrameStream
 from ..shared.spec import Codec
 
 
 def decode_body(codec: Codec, body: Mapping[str, Any] | str | bytes) -> Response:
     """The response in a whole body, parsed or as JSON text.  Raises `CodecError` for what is not the API's."""
-    if isinstance(body, str | bytes):
+    if isinstance(body, str | bytes | bytearray):
         try:
             body = json.loads(body)
         except ValueError as fault:
             raise CodecError(f"the body is not JSON: {fault}; pass the answer's body", "$", codec.name) from None
     if not isinstance(body, Mapping):
         raise CodecError("the body is not an object; pass the answer's body", "$", codec.name)
-    return codec.decode_response(body)
+    return read_answer(codec, body, body)
 
 
-def decode_chunks(codec: Codec, chunks: Iterable[bytes]) -> Response:
+def read_answer(codec: Codec, body: JsonObject, whole: JsonObject) -> Response:
+    """The response in `whole`, which `body` is as it came, or is a part of.
+
+    Raises `CodecError` for an answer of another API, or for none, and `ProviderError` where the body says why.
+    """
+    check_api(body, codec.name)
+    try:
+        return codec.decode_response(whole)
+    except CodecError as error:
+        raise failure_in(body) or error from None
+
+
+def decode_chunks(codec: Codec, chunks: Iterable[bytes | str] | bytes | str) -> Response:
     """The response in a stream's bytes, however they are cut."""
     stream, assembler = FrameStream(codec), Assembler()
-    for chunk in chunks:
-        assembler.extend(stream.feed(chunk))
+    whole = isinstance(chunks, str | bytes | bytearray | memoryview)
+    if not isinstance(chunks, Iterable) or isinstance(chunks, Mapping):
+        raise UsageError(NO_CHUNKS.format(kind=type(chunks).__name__))
+    for chunk in (chunks,) if whole else chunks:
+        assembler.extend(stream.feed(_as_bytes(chunk)))
     assembler.extend(stream.close())
     return assembler.response()
+
+
+def _as_bytes(chunk: Any) -> bytes:
+    if isinstance(chunk, str):
+        return chunk.encode("utf-8", "surrogatepass")
+    if not isinstance(chunk, bytes | bytearray | memoryview):
+        raise UsageError(NO_CHUNKS.format(kind=type(chunk).__name__))
+    return bytes(chunk)
+
+
+NO_CHUNKS = "a {kind} is no piece of a stream; pass the bytes of the answer's body as they came, or decode(api, body)"

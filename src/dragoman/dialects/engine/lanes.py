@@ -406,6 +406,8 @@ class NoLane(Lane):
 
 
 NO_LANE = NoLane()
+CLOSED = NoLane()
+CLOSED.held = None  # type: ignore[assignment]  # nothing can be put behind it: the parser need not ask whether it is closed
 
 
 class Lanes:

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 _provenance: Callable[..., Provenance] = late_call("..judge.provenance", "Provenance", __name__)
 _reads: Callable[[Declared | None], Reading] = late_call(".shown_calls", "reads", __name__)
 """For a model that was shown texts: what was in them, and what calls they hold."""
+listens_for: Callable[[str, Dialects, str], Dialect] = late_call("..rows.nonce", "listens_for", __name__)
+"""For a model that was told a code: the one row that asks for it."""
 
 Tools: TypeAlias = Iterable[Tool | Mapping[str, Any]] | Declared | None
 Dialects: TypeAlias = str | Dialect | Sequence[str | Dialect]
@@ -57,17 +59,45 @@ def listening(
     known = declared(tools)
     rows = ALL if dialects is AUTO else resolve(dialects)
     if shown != () or confirmed != ():
+        shown, confirmed = _texts(shown), _words(confirmed)
         provenance = None if shown == () else _provenance(shown, _reads(known), known)
         return _made(known, rows, prompted, provenance, confirmed, strict=strict, doubt=doubt, native=native)
     prepared = _UNTOLD if known is None else known.prepared
     key = id(rows), prompted, strict, doubt, native
-    found: Listening | None = prepared.get(key)
+    try:
+        found: Listening | None = prepared.get(key)
+    except TypeError:  # what has no hash is no name
+        raise UsageError(NO_PROMPTED.format(kind=type(prompted).__name__)) from None
     if found is None or found.rows is not rows:
         if len(prepared) >= MANY:
             prepared.clear()
         found = _made(known, rows, prompted, None, (), strict=strict, doubt=doubt, native=native)
         prepared[key] = found
     return found
+
+
+NO_PROMPTED = "prompted_dialect is the name of a dialect, not {kind} (see: dragoman list dialects)"
+NO_SHOWN = "shown are the texts that the model was shown, in a list, not {kind}; give texts, or ShownText"
+NO_CONFIRMED = "confirmed are ways of writing, in a list, not {kind}; give those that reports name (evidence: habit)"
+
+
+def _texts(shown: Any) -> Iterable[str | ShownText]:
+    """Texts, or the only one; what comes as it is asked for is not looked at before."""
+    if isinstance(shown, str) or hasattr(shown, "text"):
+        return (shown,)
+    listed = shown if type(shown) in (list, tuple) else ()
+    wrong = [one for one in listed if not isinstance(one, str) and not hasattr(one, "text")]
+    if wrong or not isinstance(shown, Iterable) or isinstance(shown, bytes):
+        raise UsageError(NO_SHOWN.format(kind=type(wrong[0] if wrong else shown).__name__))
+    return shown
+
+
+def _words(confirmed: Any) -> Iterable[str]:
+    if isinstance(confirmed, str):
+        return (confirmed,)
+    if not isinstance(confirmed, Iterable):
+        raise UsageError(NO_CONFIRMED.format(kind=type(confirmed).__name__))
+    return confirmed
 
 
 def _made(

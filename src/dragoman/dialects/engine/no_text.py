@@ -1,4 +1,4 @@
-"""What a caller gave instead of text, and what to do about it.  Knows no parser."""
+"""What a caller gave instead of text, or after it, and what to do about it.  Knows no parser."""
 
 from __future__ import annotations
 
@@ -15,3 +15,8 @@ def no_text(given: object) -> UsageError:
         case _:
             why = f"a text is wanted, not {type(given).__name__}; give what the model wrote, or a response to extract()"
     return UsageError(why)
+
+
+def too_late() -> UsageError:
+    """The error for text that comes when the text has ended."""
+    return UsageError("the parser is closed, and more text came; make a new Parser for every answer, and close it last")

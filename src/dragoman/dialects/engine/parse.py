@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from ...late import late_call
 from ..judge.declared import declared
 from . import usual
-from .listening import Dialects, Tools, listening
+from .listening import Dialects, Tools, listening, listens_for
 from .parsed import Parsed, fold
 
 if TYPE_CHECKING:
@@ -37,6 +37,7 @@ def parse(
     doubt: str = "ask",
     prompted_dialect: str = "",
     confirmed: Iterable[str] = (),
+    nonce: str = "",
 ) -> Parsed:
     """Parse a whole text: exactly `Parser.feed(text)` and `close()`, folded.
 
@@ -50,10 +51,13 @@ def parse(
     doubt             what becomes of a call that was perhaps not meant: "ask" (it is in `doubtful`), "run", "text"
     prompted_dialect  the name of the row the prompt asked for; it counts as one named, among all that listen
     confirmed         ways of writing that this model has confirmed (`habit` in the evidence of a report)
+    nonce             the code that the prompt asked for (`tool_prompt(…, nonce=…)`): calls without it stay text
 
     Raises UsageError for what is no text and for names there are not, never for what a model wrote.
     """
     known, clear = declared(tools), usual.NOWHERE
+    if nonce:
+        dialects = listens_for(nonce, dialects, prompted_dialect)
     if not (prefix or shown or confirmed) and isinstance(text, str):
         heard = listening(known, dialects, prompted_dialect, (), (), strict=strict, doubt=doubt, native=False)
         read = usual.read(text, heard, finish_reason or "")

@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from typing import Any
 
+from ...errors import UsageError
 from ...events import Event, Reclassified
 from ...late import late
 from ...lenient.source import Need, Source
@@ -33,11 +34,11 @@ from .emitter import Judged, Teller
 from .fenced_marks import FencedMarks, end_line
 from .fences import Fences
 from .ids import default_id
-from .lanes import MOST, NO_LANE, Lane, Lanes
-from .listening import Dialects, Tools, listening
+from .lanes import CLOSED, MOST, NO_LANE, Lane, Lanes
+from .listening import Dialects, Tools, listening, listens_for
 from .mark_starts import FENCE
 from .markers import addressed_table, bare_table, closing, reasoning_table
-from .no_text import no_text
+from .no_text import no_text, too_late
 from .overlooked import NAME_KEYS
 from .parsed import fold
 from .scanner import Scanner
@@ -65,6 +66,7 @@ class Parser:
     native            the request had native tools: calls in text are not how the model was told to call
     confirmed         ways of writing in which this model has confirmed before that it means calls (`Evidence.habit`)
     ids               makes the id of the call with this index where the text gives none
+    nonce             the code that the prompt asked for (`tool_prompt(…, nonce=…)`): calls without it stay text
     """
 
     def __init__(
@@ -81,10 +83,15 @@ class Parser:
         native: bool = False,
         confirmed: Iterable[str] = (),
         ids: Callable[[int], str] | None = None,
+        nonce: str = "",
     ) -> None:
+        if nonce:
+            dialects = listens_for(nonce, dialects, prompted_dialect)
         heard = listening(
             tools, dialects, prompted_dialect, shown, confirmed, strict=strict, doubt=doubt, native=native
         )
+        if ids is not None and not callable(ids):
+            raise UsageError(f"ids makes an id of a number, and {type(ids).__name__} cannot be called; give a function")
         _, table, names, judge = heard
         self._table, self._names = table, names
         src = self._src = Source()
@@ -97,6 +104,8 @@ class Parser:
         self._lane: Lane = NO_LANE
         self._clear = (0, 0)
         if prefix:
+            if not isinstance(prefix, str):
+                raise no_text(prefix)
             self._begin(prefix)
             src.wants = 0
         self._reader = self._message()
@@ -118,12 +127,17 @@ class Parser:
         return Lanes(self._src, self._teller, self._names, self._trial)
 
     def feed(self, text: str) -> list[Event]:
-        """Take more text; returns the events it settles.  Never raises on content; UsageError for what is no text."""
+        """Take more text; returns the events it settles.
+
+        Never raises on content; UsageError for what is no text, and for text that comes after `close`.
+        """
         lane = self._lane
         try:
             told = lane.held + text
         except TypeError:
-            raise no_text(text) from None
+            if text == "":
+                return []
+            raise (too_late() if isinstance(text, str) else no_text(text)) from None
         step = lane.known.get(told)
         if step is not None:
             run = lane.run
@@ -173,7 +187,7 @@ class Parser:
             self._trial.finish = finish_reason
         if self._lane is not NO_LANE:
             self._src.feed(self._lane.leave())
-            self._lane = NO_LANE
+        self._lane = CLOSED
         self._src.eof = True
         next(self._reader, None)
         self._teller.settle_end(self._trial.finish)
@@ -189,6 +203,8 @@ class Parser:
         """
         if not isinstance(text, str):
             raise no_text(text)
+        if self._closed:
+            raise too_late()
         self._clear = clear
         self._src.feed(text)
         return self.close()

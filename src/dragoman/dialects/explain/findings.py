@@ -64,11 +64,12 @@ def verdicts(
     doubt: str = "ask",
     native: bool = False,
     confirmed: Iterable[str] = (),
+    nonce: str = "",
 ) -> tuple[Finding, ...]:
     """Everything that was judged of `text`, in order; the arguments are those of `Parser`."""
     parser = Parser(
         tools=tools, dialects=dialects, prefix=prefix, finish_reason=finish_reason, shown=shown, strict=strict,
-        prompted_dialect=prompted_dialect, doubt=doubt, native=native, confirmed=confirmed,
+        prompted_dialect=prompted_dialect, doubt=doubt, native=native, confirmed=confirmed, nonce=nonce,
     )  # fmt: skip
     issues = fold(parser.whole(text)).issues
     found = [_judged(one, text) for one in parser.decisions]

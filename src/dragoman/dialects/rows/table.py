@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import cast
 
-from ...errors import UnknownName
+from ...errors import UnknownName, UsageError
 from ...memo import CONSTANTS, memoize
 from ..spec import Dialect
 from . import (
@@ -60,13 +60,13 @@ class Dialects(Mapping[str, Dialect]):
                 self._aliases.setdefault(alias, row)
 
     def __getitem__(self, name: str) -> Dialect:
-        found = self._rows.get(name) or self._aliases.get(name)
+        found = (self._rows.get(name) or self._aliases.get(name)) if isinstance(name, str) else None
         if found is None:
             raise UnknownName("dialect", name, [*self._rows, *self._aliases], "dragoman list dialects")
         return found
 
     def __contains__(self, name: object) -> bool:
-        return name in self._rows or name in self._aliases
+        return isinstance(name, str) and (name in self._rows or name in self._aliases)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._rows)
@@ -80,7 +80,11 @@ DIALECTS = Dialects(ALL)
 
 def row_of(dialect: str | Dialect) -> Dialect:
     """The row itself, or the one of this name.  Raises UnknownName (a UsageError), with the names that are near."""
-    return dialect if isinstance(dialect, Dialect) else DIALECTS[dialect]
+    if isinstance(dialect, Dialect):
+        return dialect
+    if isinstance(dialect, Mapping):
+        raise UsageError(A_RECORD)
+    return DIALECTS[dialect]
 
 
 def resolve(dialects: str | Dialect | Sequence[str | Dialect]) -> tuple[Dialect, ...]:
@@ -93,8 +97,14 @@ def resolve(dialects: str | Dialect | Sequence[str | Dialect]) -> tuple[Dialect,
         return (dialects,)
     if isinstance(dialects, tuple) and _are_rows(dialects):
         return cast("tuple[Dialect, ...]", dialects)  # the very same one: what was made of it is known by it
-    found = [row for d in dialects for row in ((d,) if isinstance(d, Dialect) else family(d))]
+    if isinstance(dialects, Mapping) or not isinstance(dialects, Iterable):
+        raise UsageError(A_RECORD if isinstance(dialects, Mapping) else NO_DIALECTS.format(kind=type(dialects).__name__))
+    found = [row for d in dialects for row in (family(d) if isinstance(d, str) else (row_of(d),))]
     return tuple(dict.fromkeys(found))
+
+
+A_RECORD = "a mapping is no dialect; make a row of it: dragoman.dialects.from_record(json.load(file))"
+NO_DIALECTS = 'dialects are "auto", a name, a row, or several of them, not {kind} (see: dragoman list dialects)'
 
 
 @memoize(CONSTANTS)

@@ -9,7 +9,7 @@ the row where there is one, else `Unrenderable` is raised: nothing is ever writt
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -51,6 +51,7 @@ NO_CALL = (
     "calls must be ToolCalls, not {kind}; make them with `ToolCall(id=…, name=…, arguments={{…}})`, or from a body of "
     "an API with `decode_tool_calls(body, api)`"
 )
+NO_ARGUMENTS = "the arguments of the call {name!r} are {kind}, not a mapping; give them parsed: json.loads(arguments)"
 LOST_TYPE = "its schema would not give it back its type"
 
 
@@ -72,14 +73,14 @@ class Unrenderable(UsageError):
 
 
 def render(
-    calls: Sequence[ToolCall],
+    calls: Iterable[ToolCall] | ToolCall,
     dialect: str | Dialect,
     *,
     tools: Sequence[Tool] | None = None,
     start: int = 0,
     thought: str = "",
 ) -> str:
-    """`calls` as a model of `dialect` writes them; "" for none.
+    """`calls`, or a single one, as a model of `dialect` writes them; "" for none.
 
     dialect  the name of a row, or a row; `dragoman list dialects` lists the names
     tools    the tools the reader will have: notations without types of their own (XML-like parameters) need them to
@@ -91,11 +92,9 @@ def render(
     `ToolCall`.
     """
     dialect = row_of(dialect)
+    calls = _checked(calls)
     if not calls:
         return ""
-    for call in calls:
-        if not isinstance(call, ToolCall):
-            raise UsageError(NO_CALL.format(kind=type(call).__name__))
     schemas = None if tools is None else _schemas(tools)
     written = [
         _Writer(dialect, call, start + i, _shape_of(call, schemas), "" if i else thought).call_text()
@@ -103,6 +102,20 @@ def render(
     ]
     text = _listed(written, dialect)
     return _first(dialect.section.open) + text + _first(dialect.section.close)
+
+
+def _checked(calls: Any) -> Sequence[ToolCall]:
+    if not isinstance(calls, Iterable) or isinstance(calls, str | Mapping):
+        calls = (calls,)
+    found = calls if isinstance(calls, list | tuple) else tuple(calls)
+    for call in found:
+        if not isinstance(call, ToolCall):
+            raise UsageError(NO_CALL.format(kind=type(call).__name__))
+        if not isinstance(call.name, str):
+            raise UsageError(f"a call's name is a text, not {type(call.name).__name__}; give the name of a tool")
+        if not isinstance(call.arguments, Mapping):
+            raise UsageError(NO_ARGUMENTS.format(name=call.name, kind=type(call.arguments).__name__))
+    return found
 
 
 @memoize(TOOLS)

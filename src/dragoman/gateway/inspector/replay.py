@@ -21,9 +21,9 @@ from ...dialects.engine.parser import Parser
 from ...dialects.explain.findings import Finding, verdicts
 from ...dialects.explain.spans import Span, spans
 from ...dialects.judge.provenance import ShownText
+from ...dialects.rows.nonce import with_nonce
 from ...dialects.rows.table import ALL, resolve
 from ...dialects.spec import Dialect
-from ...dialects.writing.prompt import with_nonce
 from ...errors import CodecError, DragomanError, ProviderError, UsageError
 from ...events import Assembler, Event, ReasoningDelta, TextDelta, replay
 from ...providers.route import Route

@@ -30,6 +30,8 @@ LEAST = 3
 MISSED = "a call seems to stand there, and none is read"
 SIGN = re.compile(r"[^\w\s/.~#@$*&+%-].*")
 """What a text does not begin or end with again and again."""
+TOUCHES = r"<>\[\]{}|=§@#$%^~⟨⟩「」【】\\"
+"""Signs that prose does not write against a name, as it does quotes, brackets behind it and the ends of sentences."""
 ENOUGH = 0.6
 """Share of the samples with calls that a row must explain."""
 
@@ -168,14 +170,24 @@ def _left_over(parsed: Parsed, row: Dialect, sample: Sample) -> str:
 
 
 def _seems_to_call(sample: Sample) -> bool:
-    """Do a tool's name and one of its keys, marked, stand in a text?"""
-    return any(t.name in sample.text and (_stands(t, sample.text) or _lined(t, sample.text)) for t in sample.tools)
+    """Do a tool's name and one of its keys, marked, stand in a text, or a name that markup touches?"""
+    return any(
+        t.name in sample.text and (_stands(t, sample.text) or _given(t, sample.text) or _touched(t, sample.text))
+        for t in sample.tools
+    )
 
 
-def _lined(tool: Tool, text: str) -> bool:
-    """Does a line begin with a key of the tool and a sign, behind its name?"""
+def _given(tool: Tool, text: str) -> bool:
+    """Does a line begin with a key of the tool and a sign, behind its name, or is a key given a value in a line?"""
     keys = "|".join(map(re.escape, tool.parameters.get("properties", {})))
-    return bool(keys) and re.search(rf"(?m)^[ \t]*(?:{keys})[ \t]*[:=]", text[text.find(tool.name) :]) is not None
+    behind = text[text.find(tool.name) :]
+    return bool(keys) and re.search(rf"(?m)^[ \t]*(?:{keys})[ \t]*[:=]|[ \t](?:{keys})[:=]+[^\s:=]", behind) is not None
+
+
+def _touched(tool: Tool, text: str) -> bool:
+    """Does a sign that prose does not put there stand right before the name, or right behind it?"""
+    name = re.escape(tool.name)
+    return re.search(rf"[{TOUCHES}]{name}(?!\w)|(?<!\w){name}(?:[{TOUCHES}]|\((?!\)))", text) is not None
 
 
 def _stands(tool: Tool, text: str, beside: str = "") -> bool:
