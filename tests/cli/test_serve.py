@@ -171,6 +171,12 @@ def test_options_that_would_not_count_beside_a_file_are_refused(
     assert (ran.code, message in ran.err) == (2, True), ran.err
 
 
+@pytest.mark.parametrize(("option", "value"), [("--tools", "native"), ("--dialect", "hermes")])
+def test_a_nonce_that_no_call_could_carry_is_refused(run: Run, option: str, value: str) -> None:
+    ran = run("serve", "--upstream", "http://127.0.0.1:9", "--upstream-api", "openai_chat", "--nonce", option, value)
+    assert (ran.code, "nonce" in ran.err, "leave out one of the two" in ran.err) == (2, True, True), ran.err
+
+
 def test_a_port_that_is_taken_is_told_in_one_sentence(run: Run, tmp_path: Path) -> None:
     (tmp_path / "a.toml").write_text('[server]\nworkers = 2\n[default]\nroute = "ollama"\n')
     with socket.create_server(("127.0.0.1", 0)) as taken:

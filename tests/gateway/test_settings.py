@@ -141,3 +141,9 @@ def test_a_missing_or_malformed_file_says_so(tmp_path: Path) -> None:
     (tmp_path / "a.toml").write_text("= 3")
     with pytest.raises(UsageError, match="is not TOML"):
         load(tmp_path / "a.toml")
+
+
+@pytest.mark.parametrize("more", ['tools = "native"', 'dialect = "hermes"', 'prompt_dialect = "hermes"'])
+def test_a_nonce_that_no_call_could_carry_is_refused(more: str) -> None:
+    with pytest.raises(UsageError, match=r"\$\.models\.a: .*leave out one of the two"):
+        read(tomllib.loads(f'[models.a]\nroute = "ollama/x"\nnonce = true\n{more}\n'), {}, "a.toml")

@@ -383,7 +383,8 @@ class _Natives:
             others = bool(plan.asked.extra.get("tools") or plan.route.fields.get("tools"))
             taken = _ids_of(plan.asked.messages)
             judge = Judge(plan.named)
-            self._made = NativeCalls(judge, allowed=not plan.forbids_calls, others=others, taken=taken)
+            allowed, coded = not plan.forbids_calls, bool(plan.nonce)
+            self._made = NativeCalls(judge, allowed=allowed, others=others, taken=taken, coded=coded)
         return self._made.handle(event)
 
 
