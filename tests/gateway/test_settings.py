@@ -147,3 +147,17 @@ def test_a_missing_or_malformed_file_says_so(tmp_path: Path) -> None:
 def test_a_nonce_that_no_call_could_carry_is_refused(more: str) -> None:
     with pytest.raises(UsageError, match=r"\$\.models\.a: .*leave out one of the two"):
         read(tomllib.loads(f'[models.a]\nroute = "ollama/x"\nnonce = true\n{more}\n'), {}, "a.toml")
+
+
+MISSPELT_INSIDE = {
+    "routes=[{route='ollama/x', wieght=3}]": r"\$\.models\.a\.routes\[0\]\.wieght: unknown here; write 'weight'",
+    "route='ollama/x'\nmcp=[{server='t', alow=['y']}]": r"\$\.models\.a\.mcp\[0\]\.alow: unknown here; write 'allow'",
+    "routes=[{route='ollama/x', colour=1}]": r"colour: unknown here; leave it out, or take one of: route, weight",
+}
+
+
+@pytest.mark.parametrize("row", MISSPELT_INSIDE)
+def test_a_misspelt_word_where_several_forms_are_taken_is_named_alone(row: str) -> None:
+    with pytest.raises(UsageError, match=MISSPELT_INSIDE[row]) as wrong:
+        read(tomllib.loads(f"[mcpServers.t]\ncommand = 't'\n[models.a]\n{row}\n"), {}, "a.toml")
+    assert str(wrong.value).count("unknown here") == 1

@@ -36,7 +36,9 @@ SHARE = 4
 NONCE_IN_TEXT = (
     'a nonce stands in calls that are written as text, and tools = "native" lets none be; leave out one of the two'
 )
-NO_FENCE = "calls of the dialect {name!r} have no fence, and cannot carry a nonce; take {ours!r}, or leave out one of the two"
+NO_FENCE = (
+    "calls of the dialect {name!r} have no fence, and cannot carry a nonce; take {ours!r}, or leave out one of the two"
+)
 ASK_FOR_URL = "provider {name!r} has no address of its own; give a base URL (base_url, --upstream): http://127.0.0.1:8080/v1"
 
 

@@ -42,7 +42,7 @@ def complaints(data: Mapping[str, Any]) -> list[Complaint]:
             continue
         seen.add(fault.path)
         steps = places.get(fault.path, ())
-        shape = _shape(steps)
+        shape = _shape(data, steps)
         if fault.keyword == "additionalProperties":
             found += _unknown(fault.path, shape, _at(data, steps))
         else:
@@ -93,8 +93,8 @@ def _at(data: Any, steps: Steps) -> Any:
     return data
 
 
-def _shape(steps: Steps) -> Mapping[str, Any]:
-    """The part of the form that holds for a value."""
+def _shape(data: Any, steps: Steps) -> Mapping[str, Any]:
+    """The part of the form that holds for the value there: of several forms that of its kind."""
     shape: Any = FORM
     for step in steps:
         if isinstance(step, int):
@@ -102,8 +102,15 @@ def _shape(steps: Steps) -> Mapping[str, Any]:
         else:
             more = shape.get("additionalProperties")
             shape = shape.get("properties", {}).get(step) or (more if isinstance(more, Mapping) else {})
+        data = data[step]
+        shape = {**shape, **_of_kind(shape.get("anyOf", ()), data)}
     found: Mapping[str, Any] = shape
     return found
+
+
+def _of_kind(forms: Sequence[Mapping[str, Any]], value: Any) -> Mapping[str, Any]:
+    kind = "object" if isinstance(value, Mapping) else "string" if isinstance(value, str) else ""
+    return next((form for form in forms if form.get("type") == kind), {})
 
 
 # ── lines ────────────────────────────────────────────────────────────────────
