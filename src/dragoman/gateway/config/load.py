@@ -34,6 +34,7 @@ from ...providers.rows import COMPATIBLE, PROVIDERS, ROWS, Providers
 from ...providers.spec import Provider, Tools
 from ...schema.shape import child
 from ...server_tools.machine import DEFAULT_POLICY
+from ..recordings.store import is_there, unusable
 from .environment import overlaid
 from .errors import Complaint, complaints, shown
 from .json_schema import ORDERED
@@ -60,6 +61,7 @@ NO_CERTIFICATE = "there is no certificate for it; give its file as $.server.tls_
 BAD_CERTIFICATE = "cannot be used for TLS: {why}; give a certificate and its key as PEM files without a password"
 NO_DIRECTORY = "{path} is no directory; name one, or a path where one can be made"
 NO_STATE = "no address of a store; write redis://HOST:6379/0 (rediss:// with TLS), or leave it out"
+NO_REDIS = "its client is not installed; run: pip install 'dragoman[redis]'"
 TWO_STATES = "state is kept in one place; write state (many machines) or state_dir (one), and leave the other out"
 NO_NAMESPACE = "shared state needs a name of its own in the store: 1 to 128 letters, digits or '-_./'"
 NO_STATE_KEY = "keys in the store are digested with a secret of at least 16 characters; set DRAGOMAN_STATE_KEY"
@@ -275,6 +277,8 @@ class _Reader:
             if "://" in url and (password := _password(url)) and not REFERENCE.fullmatch(password):
                 self._complain("$.recordings.url", PLAIN_PASSWORD)
             url = self._filled(url, "$.recordings.url")
+        if url and (why := unusable(url)):
+            self._complain("$.recordings.url", why)
         return Recordings(**{**_sized(row), "url": url})
 
     def _access(self) -> Iterable[Access]:
@@ -308,6 +312,8 @@ class _Reader:
         url, key = self._filled(server.state, "$.server.state"), server.state_key.strip()
         if url and not STATE_URL.match(url):
             self._complain("$.server.state", NO_STATE)
+        elif url and not is_there("redis"):
+            self._complain("$.server.state", NO_REDIS)
         if server.state_dir:
             self._complain("$.server.state_dir", TWO_STATES)
         if not NAMESPACE.fullmatch(server.namespace):
