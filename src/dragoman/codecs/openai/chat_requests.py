@@ -83,7 +83,7 @@ def decode_request(body: JsonObject) -> Request:
         messages=read_messages(body),
         tools=tools,
         tool_choice=choice,
-        parallel=switch_at(body, "parallel_tool_calls"),
+        parallel=_read_parallel(body, tools),
         sampling=_read_sampling(body),
         output_schema=output,
         stream=stream,
@@ -122,14 +122,20 @@ def _customs(tools: Sequence[Tool]) -> frozenset[str]:
     return frozenset(tool.name for tool in tools if TYPED in own(NAME, tool.metadata))
 
 
-def reads_deprecated(request: Request | None) -> bool:
-    """Does who asked read calls in the deprecated form?  Nobody does who declares `tools`, and not `functions`."""
-    return request is None or not request.tools or _any_deprecated(request.tools)
+def _read_parallel(body: JsonObject, tools: Sequence[Tool]) -> bool | None:
+    """May several calls come at once?  The deprecated form has room for one."""
+    given = switch_at(body, "parallel_tool_calls")
+    return False if given is None and _deprecated(tools) else given
+
+
+def deprecated(request: Request | None) -> Collection[str]:
+    """The names of the tools that were declared as `functions`: whoever did that reads `function_call` alone."""
+    return _deprecated(request.tools) if request is not None else frozenset()
 
 
 @memoize(TOOLS)
-def _any_deprecated(tools: Sequence[Tool]) -> bool:
-    return any(LEGACY in own(NAME, tool.metadata) for tool in tools)
+def _deprecated(tools: Sequence[Tool]) -> Collection[str]:
+    return frozenset(tool.name for tool in tools if LEGACY in own(NAME, tool.metadata))
 
 
 def wants_usage(request: Request | None) -> bool:
