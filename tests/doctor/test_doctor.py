@@ -280,7 +280,7 @@ READERS = [
     ("counts every prompt as 1000", Reader(10**6, "1000"), Grade.GOOD, 16_000, "was read whole"),
     ("counts every prompt as 5 and is cut", Reader(4096, "5"), Grade.POOR, 4_000, "of 8000 tokens 5 were counted as of any"),
     ("counts every prompt as 1000 and is cut", Reader(1024, "1000"), Grade.BAD, 0, "of 2000 tokens 1000 were counted as of any"),
-    ("counts every prompt as 5 and finds nothing", Reader(10**6, "5", finds=False), Grade.UNKNOWN, 0, "is always 5"),
+    ("counts every prompt as 5 and finds nothing", Reader(10**6, "5", finds=False), Grade.UNKNOWN, 0, "counts every prompt as 5"),
     ("finds nothing and counts nothing", Reader(10**6, "nothing", finds=False), Grade.UNKNOWN, 0, "nothing can be told"),
 ]  # fmt: skip
 

@@ -62,8 +62,8 @@ def measure_context(target: ProbeTarget, sizes: Sequence[int]) -> Machine[ProbeR
             target.context = seen.counted or size
             continue
         if not seen.counted and not short.found:
-            counts = f"its count of a prompt is always {seen.unlike}" if seen.unlike else "it does not count its prompts"
-            message = f"{counts}, and the model does not find a word in them: nothing can be told"
+            odd = f"it counts every prompt as {seen.unlike}" if seen.unlike else "it does not count its prompts"
+            message = f"{odd}, and the model does not find a word in them: nothing can be told"
             return ProbeResult(probe=PROBE, grade=Grade.UNKNOWN, message=message)
         return (yield from _cut(target, seen, size, share))
     message = f"a prompt of {target.context} tokens was read whole"
