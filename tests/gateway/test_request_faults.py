@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -94,7 +95,9 @@ def test_a_call_is_not_demanded_of_whom_nobody_gave_a_tool(front: str) -> None:
         assert "send tools, or leave the choice out" in _message(front, reply)
 
 
-SEVERAL = {"openai_chat": lambda n: {"n": n}, "gemini": lambda n: {"generationConfig": {"candidateCount": n}}}
+SEVERAL: dict[str, Callable[[Any], dict[str, Any]]] = {
+    "openai_chat": lambda n: {"n": n}, "gemini": lambda n: {"generationConfig": {"candidateCount": n}},
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("front", SEVERAL)
@@ -113,7 +116,7 @@ def test_fewer_answers_than_were_asked_for_are_told_in_the_header(front: str) ->
     assert reply.headers["x-dragoman-unsupported-params"] == field
 
 
-TAKEN = {
+TAKEN: dict[str, tuple[str, dict[str, Any]]] = {
     "a choice that demands nothing, without tools": ("openai_chat", {"tool_choice": "auto", "tools": None}),
     "none, without tools": ("openai_chat", {"tool_choice": "none", "tools": None}),
     "a word in capitals": ("openai_chat", {"tool_choice": "AUTO"}),

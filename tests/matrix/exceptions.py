@@ -17,6 +17,7 @@ REQUESTS: Mapping[tuple[str, str, str], tuple[str, str]] = {
     ("two answers", C, G): ("told, though it could stand", SEVERAL),
     ("two answers", G, G): ("wrongly told", SEVERAL),
     ("two answers", C, C): ("wrongly told", FEWER),
+    ("two answers", C, X): ("wrongly told", FEWER),
 }
 """Row, front, backend → what it comes to, and why."""
 UNREAD = "other answers that nobody asked for are not judged, and an answer that nobody judged is not given"
