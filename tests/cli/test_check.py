@@ -48,6 +48,19 @@ def test_a_wrong_file_is_refused_with_every_fault(
     assert "$.models.b" in err
 
 
+@pytest.mark.parametrize("command", [("check",), ("serve", "--port", "0", "--config")])
+def test_a_file_that_could_not_be_served_is_refused_before_it_is(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], command: tuple[str, ...]
+) -> None:
+    file = tmp_path / "dragoman.toml"
+    file.write_text('[default]\nroute = "ollama"\n[recordings]\nurl = "mysql://x"\n')
+    assert main([*command, str(file)]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "line 4: $.recordings.url" in err
+    assert "listening" not in err
+
+
 def test_the_form_is_printed_for_editors(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check", "--schema"]) == 0
     assert json.loads(capsys.readouterr().out)["title"] == "dragoman.toml"

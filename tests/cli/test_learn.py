@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from dragoman.providers.spec import Tools
 from dragoman.sim import serving
 from tests.support import places
@@ -112,6 +114,18 @@ def test_the_file_of_a_row_stands_where_a_dialect_is_named(run: Run, tmp_path: P
     settings.write_text(f'[models.m]\nroute = "ollama/x"\ndialect = "{tmp_path / "no.json"}"\n', encoding="utf-8")
     assert "no.json" in run("check", settings).err
     assert "cannot read" in run("parse", "--dialect", tmp_path / "no.json", stdin="x").err
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [("a/b", "is no name of a dialect; write letters"), ("..", "is no name"), ("hermes", "is a built-in dialect; choose another name")],
+)
+def test_a_name_that_a_row_cannot_have_is_refused_before_anything_is_learned(
+    run: Run, tmp_path: Path, name: str, message: str
+) -> None:
+    ran = run("learn", "--samples", SAMPLES, "--name", name, "--into", tmp_path)
+    assert (ran.code, message in ran.err) == (2, True), ran.err
+    assert not list(tmp_path.iterdir())
 
 
 def test_learn_leaves_files_that_are_there_alone(run: Run, tmp_path: Path) -> None:

@@ -42,6 +42,17 @@ def test_the_command_checks_the_file_as_it_is(run: Run, file: Path, monkeypatch:
     assert "1. groq/llama" in ran.out
 
 
+def test_what_the_file_asks_for_and_is_not_served_is_said(run: Run, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in ENVIRON.items():
+        monkeypatch.setenv(name, value)
+    ran = run("check", file)
+    notices = convert(FILE).notices
+    assert notices
+    assert ran.err.splitlines()[: len(notices)] == notices
+    with serving_process("--litellm", str(file), **ENVIRON) as (_, _, printed):
+        assert [line.rstrip("\n") for line in printed[: len(notices)]] == [f"{file}: {notice}" for notice in notices]
+
+
 def test_a_file_of_another_name_is_not_taken(run: Run) -> None:
     ran = run("serve", "--litellm", "config.toml")
     assert ran.code == 2

@@ -99,6 +99,18 @@ def test_a_wrong_call_is_told_with_its_remedy(run: Run, arguments: tuple[str, ..
     assert (ran.code, message in ran.err) == (code, True), ran.err
 
 
+def test_a_server_that_says_nothing_is_waited_for_with_a_word(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dragoman.cli.mcp.PATIENCE", 0.01)
+    row = {"command": sys.executable, "args": ["-c", "import time; time.sleep(600)"], "startup_timeout_ms": 300}
+    (tmp_path / "mcp.json").write_text(json.dumps({"mcpServers": {"mute": row}}))
+    ran = run("mcp", "list", tmp_path / "mcp.json")
+    assert ran.code == 1
+    assert "waiting for MCP servers: mute (0.3 s at most)" in ran.err
+    assert f"start {sys.executable} by hand" in ran.err
+
+
 def test_a_port_that_is_taken_is_told(run: Run) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         address = f"127.0.0.1:{taken.getsockname()[1]}"

@@ -171,6 +171,52 @@ def test_options_that_would_not_count_beside_a_file_are_refused(
     assert (ran.code, message in ran.err) == (2, True), ran.err
 
 
+@pytest.mark.parametrize(("option", "value"), [("--tools", "native"), ("--dialect", "hermes")])
+def test_a_nonce_that_no_call_could_carry_is_refused(run: Run, option: str, value: str) -> None:
+    ran = run("serve", "--upstream", "http://127.0.0.1:9", "--upstream-api", "openai_chat", "--nonce", option, value)
+    assert (ran.code, "nonce" in ran.err, "leave out one of the two" in ran.err) == (2, True, True), ran.err
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--demo", "--upstream", "http://127.0.0.1:9"), "--demo does not count beside --upstream"),
+        (("--demo", "--upstream-api", "openai_chat"), "--demo does not count beside --upstream-api"),
+        (("--config", "a.toml", "--litellm", "b.yaml"), "--config does not count beside --litellm"),
+        (("--upstream-api", "openai_chat"), "none is named"),
+    ],
+)  # fmt: skip
+def test_options_of_which_one_alone_would_count_are_refused(run: Run, options: tuple[str, ...], message: str) -> None:
+    ran = run("serve", *options)
+    assert (ran.code, message in ran.err) == (2, True), ran.err
+
+
+def test_an_option_or_a_variable_that_is_wrong_is_not_blamed_on_a_file(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DRAGOMAN_MCP", "")  # which the option sets
+    ran = run("serve", "--demo", "--mcp", tmp_path / "none.json")
+    assert ran.err.startswith(f"Error: what was set is not right: --mcp (DRAGOMAN_MCP): cannot read {tmp_path}")
+    monkeypatch.delenv("DRAGOMAN_MCP")
+    (tmp_path / "a.toml").write_text('[default]\nroute = "ollama"\n')
+    monkeypatch.setenv("DRAGOMAN_PORT", "abc")
+    for ran in (run("serve", "--demo"), run("serve", "--config", tmp_path / "a.toml")):
+        assert ran.err.startswith("Error: what was set is not right: the variable DRAGOMAN_PORT: ")
+
+
+@pytest.mark.parametrize("form", ["json", "text"])
+def test_what_is_said_at_the_start_has_the_form_of_the_log(form: str, tmp_path: Path) -> None:
+    row = {"model_name": "a", "litellm_params": {"model": "ollama/x", "mystery": 1}}
+    (tmp_path / "ll.yaml").write_text(json.dumps({"model_list": [row]}))
+    with serving_process("--litellm", str(tmp_path / "ll.yaml"), "--inspect", "--log-format", form) as (process, _, lines):
+        assert process.stderr is not None
+        lines.append(process.stderr.readline())
+    said = [json.loads(line)["message"] if form == "json" else line.split(" dragoman.gateway ")[1] for line in lines]
+    assert [("mystery" in text, "listening on" in text, "/inspect" in text) for text in said] == [
+        (True, False, False), (False, True, False), (False, False, True)
+    ]  # fmt: skip
+
+
 def test_a_port_that_is_taken_is_told_in_one_sentence(run: Run, tmp_path: Path) -> None:
     (tmp_path / "a.toml").write_text('[server]\nworkers = 2\n[default]\nroute = "ollama"\n')
     with socket.create_server(("127.0.0.1", 0)) as taken:

@@ -282,7 +282,7 @@ def normal_request(api: str, body: dict[str, Any]) -> Any:
     body = normal(body)
     if "functions" in body:
         tools = [{"function": one} for one in body.pop("functions")]
-        body |= {"tools": tools, "tool_choice": body.pop("function_call", None)}
+        body |= {"tools": tools, "tool_choice": body.pop("function_call", None), "parallel_tool_calls": False}
     choice = body.get("tool_choice")
     if choice == "any":
         body["tool_choice"] = "required"

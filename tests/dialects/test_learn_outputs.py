@@ -288,3 +288,11 @@ def test_a_row_that_is_no_json_names_its_file() -> None:
 def test_the_files_of_samples_are_there() -> None:
     assert len(FILES) > 20
     assert all(isinstance(path, Path) for path in FILES.values())
+
+
+def test_a_built_in_row_that_reads_other_calls_than_are_said_to_stand_is_named() -> None:
+    tool = {"name": "look", "parameters": {"type": "object", "properties": {"at": {"type": "string"}}}}
+    call = '<tool_call>\n{"name": "look", "arguments": {"at": "%s"}}\n</tool_call>'
+    rows = [{"tools": [tool], "text": call % at, "calls": []} for at in ("sky", "sea", "Ulm", "the moon")]
+    with pytest.raises(NothingLearned, match="the built-in dialect 'hermes' reads calls in 4 of the 4 samples"):
+        learn_from_outputs(samples_of(rows))

@@ -191,6 +191,12 @@ def test_values_a_notation_cannot_carry_are_refused_with_advice(dialect: Dialect
     assert caught.value.dialect == dialect.name
 
 
+def test_what_a_notation_cannot_carry_is_named_alone() -> None:
+    with pytest.raises(Unrenderable, match="it holds '</parameter>', which would end it;") as caught:
+        render([call("f", text="a </parameter> b")], QWEN3_CODER)
+    assert len(str(caught.value)) < 200
+
+
 def test_a_value_that_is_not_json_is_refused() -> None:
     with pytest.raises(Unrenderable, match="not JSON"):
         render([call(x=float("nan"))], TILDE_FENCE)

@@ -248,7 +248,8 @@ def test_a_stream_that_comes_all_at_once_is_buffered(before: int, between: int, 
 
 @dataclass(frozen=True)
 class Reader:
-    """Reads the last `window` tokens (of four characters) and counts what it read; or all of it, or nothing."""
+    """Reads the last `window` tokens (of four characters) and counts what it read; or all of it, or nothing; or gives
+    a number that is none."""
 
     window: int
     counts: str = "read"
@@ -261,7 +262,7 @@ class Reader:
         word = kept.partition("word is ")[2].partition(".")[0] if self.finds else ""
         whole, read = len(prompt) // 4 + self.template, min(len(prompt) // 4 + self.template, self.window)
         reply = answered("openai_chat", text_reply(word or "I do not know"), json.loads(sent.body))
-        number = {"read": str(read), "all": str(whole), "nothing": "0"}[self.counts].encode()
+        number = {"read": str(read), "all": str(whole), "nothing": "0"}.get(self.counts, self.counts).encode()
         pieces = [piece for piece in reply.pieces if isinstance(piece, bytes)]
         written = tuple(piece.replace(b'prompt_tokens": 7', b'prompt_tokens": ' + number) for piece in pieces)
         return replace(reply, pieces=written)
@@ -275,6 +276,11 @@ READERS = [
     ("reads all", Reader(10**6), Grade.GOOD, 0, "was read whole"),
     ("reads all and finds nothing", Reader(10**6, finds=False), Grade.GOOD, 0, "the model found no word in it"),
     ("finds nothing and is cut", Reader(2048, finds=False), Grade.POOR, 2048, "2048 were read"),
+    ("counts every prompt as 5", Reader(10**6, "5"), Grade.GOOD, 16_000, "a prompt of 16000 tokens was read whole"),
+    ("counts every prompt as 1000", Reader(10**6, "1000"), Grade.GOOD, 16_000, "was read whole"),
+    ("counts every prompt as 5 and is cut", Reader(4096, "5"), Grade.POOR, 4_000, "of 8000 tokens 5 were counted as of any"),
+    ("counts every prompt as 1000 and is cut", Reader(1024, "1000"), Grade.BAD, 0, "of 2000 tokens 1000 were counted as of any"),
+    ("counts every prompt as 5 and finds nothing", Reader(10**6, "5", finds=False), Grade.UNKNOWN, 0, "counts every prompt as 5"),
     ("finds nothing and counts nothing", Reader(10**6, "nothing", finds=False), Grade.UNKNOWN, 0, "nothing can be told"),
 ]  # fmt: skip
 
@@ -286,6 +292,8 @@ def test_a_cut_is_found_by_counting(reader: Reader, grade: Grade, tokens: int, m
     found = run(measure_context(target, (2_000, 4_000, 8_000, 16_000)), ScriptedPeer(reader).sync_performer())
     assert (found.grade, message in found.message) == (grade, True), found.message
     assert not tokens or found.facts["tokens"] == tokens
+    settings = tomllib.loads(settings_for(route, "m", [found]))["models"]["m"]
+    assert settings.get("budget", 1000) >= 500  # a quarter of what is read, and nothing that no tool fits into
 
 
 # ── the settings ─────────────────────────────────────────────────────────────

@@ -146,3 +146,13 @@ def test_what_is_asked_wrongly_is_refused_with_its_place(path: str, body: Any, m
     reply = call(app(), path, body)
     assert reply.status == 400
     assert message in reply.json["error"]["message"]
+
+
+@pytest.mark.parametrize("path", ["/api/nothing", "/v1/api/nothing"])
+def test_an_address_of_ollamas_that_is_not_served_is_told_as_ollama_does(path: str) -> None:
+    assert isinstance(get(path).json["error"], str)
+    assert isinstance(call(app(), "/api/tags", {}).json["error"], str)  # nor is that method
+
+
+def test_any_other_address_that_is_not_served_is_told_in_the_form_of_the_rest() -> None:
+    assert get("/v1/nothing").json["error"]["type"] == "not_found_error"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import sys
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -141,3 +142,56 @@ def test_a_missing_or_malformed_file_says_so(tmp_path: Path) -> None:
     (tmp_path / "a.toml").write_text("= 3")
     with pytest.raises(UsageError, match="is not TOML"):
         load(tmp_path / "a.toml")
+
+
+@pytest.mark.parametrize("more", ['tools = "native"', 'dialect = "hermes"', 'prompt_dialect = "hermes"'])
+def test_a_nonce_that_no_call_could_carry_is_refused(more: str) -> None:
+    with pytest.raises(UsageError, match=r"\$\.models\.a: .*leave out one of the two"):
+        read(tomllib.loads(f'[models.a]\nroute = "ollama/x"\nnonce = true\n{more}\n'), {}, "a.toml")
+
+
+MISSPELT_INSIDE = {
+    "routes=[{route='ollama/x', wieght=3}]": r"\$\.models\.a\.routes\[0\]\.wieght: unknown here; write 'weight'",
+    "route='ollama/x'\nmcp=[{server='t', alow=['y']}]": r"\$\.models\.a\.mcp\[0\]\.alow: unknown here; write 'allow'",
+    "routes=[{route='ollama/x', colour=1}]": r"colour: unknown here; leave it out, or take one of: route, weight",
+}
+
+
+@pytest.mark.parametrize("row", MISSPELT_INSIDE)
+def test_a_misspelt_word_where_several_forms_are_taken_is_named_alone(row: str) -> None:
+    with pytest.raises(UsageError, match=MISSPELT_INSIDE[row]) as wrong:
+        read(tomllib.loads(f"[mcpServers.t]\ncommand = 't'\n[models.a]\n{row}\n"), {}, "a.toml")
+    assert str(wrong.value).count("unknown here") == 1
+
+
+# ── stores that cannot be used ───────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("url", ["mysql://h/x", "sqlite:", "sqlite:///", "http://h/x"])
+def test_an_address_at_which_nothing_can_be_recorded_is_refused(url: str) -> None:
+    with pytest.raises(UsageError, match=r"\$\.recordings\.url: .* is no store of recordings; give postgresql://"):
+        read(tomllib.loads(f'[default]\nroute = "ollama"\n[recordings]\nurl = "{url}"\n'), {}, "a.toml")
+
+
+def test_what_is_shown_of_such_an_address_holds_no_password() -> None:
+    data = tomllib.loads('[default]\nroute = "ollama"\n[recordings]\nurl = "mysql://me:${PASSWORD}@h/x?password=${PASSWORD}"\n')
+    with pytest.raises(UsageError, match="'mysql://h/x' is no store") as wrong:
+        read(data, {"PASSWORD": "p4ssw0rd"}, "a.toml")
+    assert "p4ssw0rd" not in str(wrong.value)
+
+
+MISSING = {
+    "psycopg": ('[recordings]\nurl = "postgresql://h/d"', r"\$\.recordings\.url: .*pip install 'dragoman\[postgres\]'"),
+    "redis": (
+        '[server]\nstate = "redis://h"\nnamespace = "a"\nstate_key = "${KEY}"',
+        r"\$\.server\.state: .*pip install 'dragoman\[redis\]'",
+    ),
+}
+
+
+@pytest.mark.parametrize("driver", MISSING)
+def test_a_store_whose_driver_is_not_installed_is_refused(driver: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, driver, None)
+    table, message = MISSING[driver]
+    with pytest.raises(UsageError, match=message):
+        read(tomllib.loads(f'[default]\nroute = "ollama"\n{table}\n'), {"KEY": "k" * 16}, "a.toml")

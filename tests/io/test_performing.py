@@ -120,6 +120,17 @@ def test_a_reset_in_the_middle_is_a_network_failure(execute: Runner) -> None:
 
 
 @each_way
+def test_a_failure_is_told_in_words_and_not_by_a_librarys_class(execute: Runner) -> None:
+    def talk(it: Exchange) -> None:
+        it.say(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nfirst\r\n")
+
+    with peer(talk) as served, pytest.raises(ProviderError) as caught:
+        execute(fetch(served.url))
+    assert "it ended before the answer was complete" in caught.value.message
+    assert "Error" not in caught.value.message
+
+
+@each_way
 def test_a_peer_that_hangs_up_is_a_network_failure(execute: Runner) -> None:
     with peer(Exchange.reset) as served, pytest.raises(ProviderError) as caught:
         execute(fetch(served.url))

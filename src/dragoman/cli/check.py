@@ -41,6 +41,8 @@ def command(file: Path, schema: bool, litellm: bool, as_json: bool) -> None:
         print_json([dict(zip(map(str.lower, HEAD), row, strict=True)) for row in rows])
     else:
         print_table(HEAD, rows)
+    for notice in settings.notices:
+        click.echo(notice, err=True)
     for name in settings.idle:
         click.echo(IDLE.format(name=name), err=True)
     click.echo(_summary(settings), err=True)

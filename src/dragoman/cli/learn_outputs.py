@@ -6,6 +6,7 @@ Knows the form of a row's file and of a file of vectors; how a row is learned is
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any
@@ -14,11 +15,14 @@ import click
 
 from ..dialects.learning.outputs import LearnedRow, Sample, learn_from_outputs, samples_of, vectors_of
 from ..dialects.rows.record import to_record
+from ..dialects.rows.table import DIALECTS
 from .inputs import name as source_name
 from .inputs import read_text
 from .outputs import print_json
 from .rows import lines, shown
 
+NAME = re.compile(r"[A-Za-z0-9_-][\w.-]{0,63}", re.ASCII)
+WRITE_NAME = "write letters, digits, '-', '_' and '.', for two files get it (--into says where)"
 SOURCE = "learned by dragoman from {count} outputs"
 WIDEST = 100
 
@@ -42,6 +46,10 @@ def _line(line: str, number: int, source: IO[str]) -> Any:
 
 def run(samples: Sequence[Sample], name: str, into: Path, *, as_json: bool) -> None:
     """Learn, print, and write `NAME.json` and `NAME.vectors.jsonl`; files that are there are left alone."""
+    if not NAME.fullmatch(name):
+        raise click.UsageError(f"--name {name!r} is no name of a dialect; {WRITE_NAME}")
+    if name in DIALECTS:
+        raise click.UsageError(f"--name {name!r} is a built-in dialect; choose another name")
     row_file, vectors_file = into / f"{name}.json", into / f"{name}.vectors.jsonl"
     for path in (row_file, vectors_file):
         if path.exists():

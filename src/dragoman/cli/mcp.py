@@ -7,6 +7,9 @@ from __future__ import annotations
 
 import signal
 import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import click
@@ -14,11 +17,16 @@ import click
 from ..errors import DragomanError, UsageError
 from ..io.sockets import listen as listening_at
 from ..mcp import McpServers, serve
+from ..mcp.config import read_servers
 from ..mcp.server import PATH
 from ..tools import Runnable
 from .interrupts import interruptible
 from .load_tools import load_tools
 from .outputs import print_json, print_table
+
+PATIENCE = 2.0
+"""Seconds of waiting without a word."""
+WAITING = "waiting for MCP servers: {names} ({longest:g} s at most)"
 
 
 @click.group(name="mcp")
@@ -69,7 +77,7 @@ def list_command(config: str, as_json: bool) -> int:
 
     The exit code is 1 when a server cannot be used.
     """
-    with McpServers(config, missing="skip") as servers:
+    with _waiting_for(config), McpServers(config, missing="skip") as servers:
         tools, failures = servers.tools(), servers.failures
     if as_json:
         print_json([_as_json(each) for each in tools.values()])
@@ -78,6 +86,21 @@ def list_command(config: str, as_json: bool) -> int:
     for failure in failures.values():
         click.echo(failure, err=True)
     return 1 if failures else 0
+
+
+@contextmanager
+def _waiting_for(config: str) -> Iterator[None]:
+    """Says whose servers are waited for, where that takes longer than anybody waits without a word."""
+    specs = read_servers(config)
+    longest = max((spec.startup for spec in specs), default=0.0)
+    text = WAITING.format(names=", ".join(spec.name for spec in specs), longest=longest)
+    timer = threading.Timer(PATIENCE, click.echo, (text,), {"err": True})
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 def _as_json(each: Runnable) -> dict[str, Any]:

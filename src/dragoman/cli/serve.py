@@ -28,7 +28,9 @@ from ..providers.spec import Tools
     "--tools", type=click.Choice([t.value for t in Tools]), help="Way tools travel. Default: found by trying."
 )
 @click.option("--compact", is_flag=True, help="Explain tools in one line each: for weak models and small contexts.")
-@click.option("--nonce", is_flag=True, help="Count only calls that carry a code made for the request.")
+@click.option(
+    "--nonce", is_flag=True, help="Count only calls that carry a code made for the request; tools go as text."
+)
 @click.option(
     "--key", envvar="DRAGOMAN_UPSTREAM_KEY", default="", help="Key of the upstream; better in DRAGOMAN_UPSTREAM_KEY."
 )

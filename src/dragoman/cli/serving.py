@@ -26,13 +26,14 @@ from starlette.types import ASGIApp
 from ..errors import DragomanError, UsageError
 from ..gateway import GatewayConfig
 from ..gateway.config.load import Server, Settings, load, read
-from ..gateway.config.words import CONFIG, FILE, INSPECT, LOG_FORMAT, LOG_LEVEL, MCP, STATE_DIR, WORKERS, YAML
+from ..gateway.config.words import CONFIG, FILE, INSPECT, LOG_FORMAT, LOG_LEVEL, MCP, STATE_DIR, WORKERS, YAML, Form
 from ..gateway.factory import from_config
 from ..gateway.inspector.api import ROOT
 from ..gateway.observers import log_as
 from ..gateway.process.workers import Workers
+from ..gateway.telemetry.logs import told
 from ..gateway.telemetry.metrics import MULTIPROCESS
-from ..gateway.upstream import NothingFound, look
+from ..gateway.upstream import NothingFound, Say, look
 from ..io.sockets import listen
 from ..providers.spec import Tools
 from ..sim import WeakModel, running
@@ -63,6 +64,7 @@ An idle connection is kept longer than clients keep one (httpx 5 s, aiohttp 15, 
 close just when the other writes, and the five seconds of uvicorn are those of most SDKs.
 """
 ONE_PROCESS = "one process serves instead of {workers}: the inspector shows what its own process serves"
+TWO = "{one} does not count beside {other}; leave one of the two out"
 BESIDE = "{option} does not count beside {file}; write it into the file, or say with --upstream which model is meant"
 WHAT_TO_DO = (
     "{error}.\nStart one, or say where it is: dragoman serve --upstream URL\nor try without one: dragoman serve --demo"
@@ -87,6 +89,7 @@ def serve(
 ) -> None:
     """Serve by the options of the command line (`serve.py`)."""
     _set_environment(log_format, log_level, mcp, inspect, workers)
+    _check_one(("demo", "upstream"), ("demo", "upstream_api"), ("config", "litellm"))
     if litellm is not None and litellm.suffix not in YAML:
         raise UsageError(f"{litellm} is no YAML file by its name; give a LiteLLM proxy's file, ending in .yaml")
     file = _file(litellm or config, of_a_model=bool(upstream or demo))
@@ -96,8 +99,8 @@ def serve(
     with ExitStack() as stack:
         if demo:
             upstream, upstream_api = stack.enter_context(running(WeakModel(), any_name=True)), "openai_chat"
-        settings, found = read({}), _config(upstream, upstream_api, _fields(**options))
-        _serve_model(settings, found, host, port)
+        settings = read({})
+        _serve_model(settings, _config(upstream, upstream_api, _fields(**options), _tell(settings.server)), host, port)
 
 
 def _set_environment(
@@ -120,21 +123,41 @@ def _serve_model(settings: Settings, found: GatewayConfig, host: str | None, por
     _serve(partial(from_config, server, served), server, host, port)
 
 
+def _given() -> set[str]:
+    """The options that stand on the command line."""
+    context = click.get_current_context()
+    return {name for name in context.params if context.get_parameter_source(name) is ParameterSource.COMMANDLINE}
+
+
+def _check_one(*pairs: tuple[str, str]) -> None:
+    """Raises UsageError where both of a pair are given, of which one alone would count."""
+    given = _given()
+    for one, other in pairs:
+        if {one, other} <= given:
+            raise UsageError(TWO.format(one=_option(one), other=_option(other)))
+
+
+def _option(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
+
+
 def _file(named: Path | None, *, of_a_model: bool) -> Path | None:
     """The settings file, where one is meant.  Raises UsageError for options that would not count beside it."""
-    context = click.get_current_context()
-    given = {name for name in context.params if context.get_parameter_source(name) is ParameterSource.COMMANDLINE}
+    given = _given()
     file = named or (Path(FILE) if Path(FILE).is_file() else None)
     if of_a_model and not given & {"config", "litellm"}:
         return None
     if file is not None and (beside := sorted(given & OF_A_MODEL)):
-        raise UsageError(BESIDE.format(option=f"--{beside[0].replace('_', '-')}", file=file))
+        raise UsageError(BESIDE.format(option=_option(beside[0]), file=file))
     return file
 
 
 def _serve_file(file: Path, host: str | None, port: int | None) -> None:
     """Serve what a settings file says; options count before it."""
-    server = load(file).server
+    settings = load(file)
+    server, tell = settings.server, _tell(settings.server)
+    for notice in settings.notices:
+        tell(f"{file}: {notice}")
     os.environ[CONFIG] = str(file.resolve())
     _serve(APP, server, host, port)
 
@@ -143,7 +166,7 @@ def _serve(app: str | Callable[[], ASGIApp], server: Server, host: str | None, p
     """Serve what `app` makes in each process."""
     workers = server.workers
     if server.inspect and workers > 1 and not server.recordings.url:
-        click.echo(ONE_PROCESS.format(workers=workers), err=True)
+        _tell(server)(ONE_PROCESS.format(workers=workers))
         workers = 1
     with _listen(host or server.host, server.port if port is None else port) as listening:
         if workers > 1:
@@ -190,15 +213,23 @@ def _run(config: uvicorn.Config, listening: socket.socket, server: Server) -> No
 def _announce(listening: socket.socket, server: Server) -> None:
     host, port = listening.getsockname()[:2]
     address = f"{'https' if server.tls_cert else 'http'}://{f'[{host}]' if ':' in host else host}:{port}"
-    click.echo(f"listening on {address} (Ctrl-C ends it)", err=True)
+    tell = _tell(server)
+    tell(f"listening on {address} (Ctrl-C ends it)")
     recordings = server.recordings
     what, where = "what is said", "kept in memory" if not recordings.url else "recorded"
     if recordings.url and not recordings.content:
         what = "what is judged, and nothing that is said,"
     if server.inspect:
-        click.echo(f"{what} is {where}, and shown at {address}{ROOT}", err=True)
+        tell(f"{what} is {where}, and shown at {address}{ROOT}")
     elif recordings.url:
-        click.echo(f"{what} is {where} (dragoman recordings)", err=True)
+        tell(f"{what} is {where} (dragoman recordings)")
+
+
+def _tell(server: Server) -> Say:
+    """What says on stderr what is served, where a form of the log was asked for in that."""
+    if not server.log_format:
+        return partial(click.echo, err=True)
+    return lambda text: click.echo(told(Form(server.log_format), text), err=True)
 
 
 def _fields(*, dialect: str, tools: str | None, **plain: Any) -> dict[str, Any]:
@@ -208,9 +239,9 @@ def _fields(*, dialect: str, tools: str | None, **plain: Any) -> dict[str, Any]:
     return {**plain, **dialects, "tools": Tools(tools) if tools else None}
 
 
-def _config(upstream: str | None, api: str | None, fields: dict[str, Any]) -> GatewayConfig:
+def _config(upstream: str | None, api: str | None, fields: dict[str, Any], tell: Say) -> GatewayConfig:
     try:
-        return asyncio.run(look(upstream, api, fields, partial(click.echo, err=True)))
+        return asyncio.run(look(upstream, api, fields, tell))
     except NothingFound as nothing:
         raise DragomanError(WHAT_TO_DO.format(error=nothing)) from nothing
 

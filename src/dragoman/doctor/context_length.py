@@ -2,7 +2,8 @@
 
 Two witnesses: the server's count, measured against a short prompt, and a word at the beginning that must still be
 known at the end.  A machine without I/O; knows one deployment; nothing of tools.
-Contract: a cut that the count shows is told from a model that only does not find what it read.
+Contract: a cut that the count shows is told from a model that only does not find what it read; a number that does not
+grow with the prompt, or is far too small for it, is no count, and nothing follows from it.
 """
 
 from __future__ import annotations
@@ -29,10 +30,20 @@ WHOLE = 0.8
 """A prompt of which at least this share was counted was read whole."""
 
 
+LEAST = SHORT // 16
+"""No tokenizer makes fewer tokens of the short prompt."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Seen:
     counted: int
     found: bool
+    unlike: int = 0  # what was given as a count and is none
+
+    def beside(self, short: _Seen) -> _Seen:
+        """What was seen of a longer prompt, without a count that is none."""
+        counts = self.counted > short.counted >= LEAST or not self.counted
+        return self if counts else _Seen(0, self.found, self.counted)
 
 
 def measure_context(target: ProbeTarget, sizes: Sequence[int]) -> Machine[ProbeResult]:
@@ -41,7 +52,7 @@ def measure_context(target: ProbeTarget, sizes: Sequence[int]) -> Machine[ProbeR
     share = short.counted / SHORT
     for size in sizes:
         try:
-            seen = yield from _ask(target, size)
+            seen = (yield from _ask(target, size)).beside(short)
         except ProviderError as error:
             if error.kind is not ErrorKind.CONTEXT:
                 raise
@@ -51,7 +62,8 @@ def measure_context(target: ProbeTarget, sizes: Sequence[int]) -> Machine[ProbeR
             target.context = seen.counted or size
             continue
         if not seen.counted and not short.found:
-            message = "it does not count its prompts, and the model does not find a word in them: nothing can be told"
+            odd = f"it counts every prompt as {seen.unlike}" if seen.unlike else "it does not count its prompts"
+            message = f"{odd}, and the model does not find a word in them: nothing can be told"
             return ProbeResult(probe=PROBE, grade=Grade.UNKNOWN, message=message)
         return (yield from _cut(target, seen, size, share))
     message = f"a prompt of {target.context} tokens was read whole"
@@ -62,7 +74,7 @@ def measure_context(target: ProbeTarget, sizes: Sequence[int]) -> Machine[ProbeR
 
 def _cut(target: ProbeTarget, seen: _Seen, size: int, share: float) -> Machine[ProbeResult]:
     """A prompt whose beginning was forgotten, by its count; where that says nothing, a longer one is counted."""
-    about = round(share * size) or size
+    about = size if seen.unlike else round(share * size) or size
     cut = 0 < seen.counted < WHOLE * share * size
     if seen.counted and not cut:
         longer = yield from _ask(target, 2 * size)
@@ -70,7 +82,8 @@ def _cut(target: ProbeTarget, seen: _Seen, size: int, share: float) -> Machine[P
         seen, about = (longer, 2 * about) if cut else (seen, about)
     if cut:
         target.context = seen.counted
-    how = f"{seen.counted} were read" if cut else "all were counted" if seen.counted else "none are counted"
+    none = f"{seen.unlike} were counted as of any prompt" if seen.unlike else "none are counted"
+    how = f"{seen.counted} were read" if cut else "all were counted" if seen.counted else none
     return _ended(target, f"of {about} tokens {how}, and the beginning was forgotten", honest=False)
 
 

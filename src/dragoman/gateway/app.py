@@ -213,7 +213,7 @@ async def _no_such_endpoint(scope: Scope, receive: Receive, send: Send) -> None:
         return
     served = ", ".join(front.shown for front in FRONTS)
     message = f"no such endpoint: {scope['method']} {scope['path'][:200]}; this gateway serves {served}"
-    await send_json(send, problem(message, "not_found_error"), 404)
+    await send_json(send, problem(message, "not_found_error", scope["path"]), 404)
 
 
 def serve(config: GatewayConfig, host: str = "127.0.0.1", port: int = 4242) -> None:

@@ -41,6 +41,7 @@ from .config.model import Access, GatewayConfig
 from .fronts import STREAM_TYPES, Front
 from .loading import asks_nothing, load
 from .outgoing import Outgoing
+from .request_faults import Besides, check, check_turns
 from .shortcut import Shortcut
 from .state.responses import Opening, Responses
 from .telemetry.exchange_record import GONE, ExchangeRecord
@@ -169,9 +170,16 @@ class Exchange:
         request = self._accepted[0] if self._accepted is not None else (yield from self._request())
         self._record.model, self._record.stream, self._record.asked = request.model, request.stream, request
         routes = self._routes(request.model)
+        check(request, self._front.codec.name, partial(self._besides, request.model, routes))
         if not (request.model or routes[0].model):
             raise CodecError("model is missing; name the model to ask", "$.model", self._front.codec.name)
         return request, routes
+
+    def _besides(self, model: str, routes: Sequence[Route]) -> Besides:
+        """The tools that the model gets besides its client's."""
+        attached = self._services.attach(model, NO_KINDS)
+        names = {tool.name for tool in attached.offered} | {name for tools in attached.tools.values() for name in tools}
+        return Besides(names, sure=not (attached.missing or any("tools" in route.fields for route in routes)))
 
     def _stamp(self, request: Request, name: str, now: float) -> Stamp:
         return Stamp(id=name, created=int(now), model=request.model, fields=self._opening.fields)
@@ -299,6 +307,8 @@ class Exchange:
             self._opening = yield from self._responses.opening(body, self._record.key)
             self._record.conversation = self._opening.conversation
             body = self._opening.body
+        if self._front.loads is None and not self._front.refers:  # Ollama loads a model so, Responses may refer
+            check_turns(body, self._front.history, codec.name)
         self._body = NOTHING  # a stream may be open for long, and what it was asked is held as a request
         request, altered = opened(codec.decode_request(body), self._record.key)
         if self._front.refers and not request.messages and "prompt" not in request.extra:

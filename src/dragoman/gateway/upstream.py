@@ -24,7 +24,11 @@ Say = Callable[[str], None]
 """Is told what was found."""
 NOTHING_FOUND = "found no model server on this machine (looked at {places})"
 NO_API = "upstream_api is {api!r}; give one of {known}"
+API_OF_NOBODY = "upstream_api says what an upstream speaks, and none is named; name it, or leave the API out"
 NO_UPSTREAM = "{upstream!r} is no provider and no address; {near}"
+TAKEN_FOR = (
+    "nothing answers at {upstream} yet; taking it for openai_chat (--upstream-api, or upstream_api, says otherwise)"
+)
 WRITE_ADDRESS = "write one like http://127.0.0.1:8080, or a provider's name (dragoman list providers)"
 
 
@@ -53,8 +57,10 @@ def named_route(upstream: str, api: str | None, fields: Mapping[str, Any]) -> Ro
 async def look(upstream: str | None, api: str | None, fields: Mapping[str, Any], say: Say) -> GatewayConfig:
     """What is served in front of `upstream`; None stands for every server found on this machine.
 
-    Raises what `named_route` does, and NothingFound.
+    Raises what `named_route` does, UsageError for the API of no upstream, and NothingFound.
     """
+    if upstream is None and api is not None:
+        raise UsageError(API_OF_NOBODY)
     if upstream is None:
         return found_config(await adiscover(), fields, say)
     route = named_route(upstream, api, fields)
@@ -82,6 +88,6 @@ async def _ask(upstream: str, say: Say) -> Provider:
     places = [Place(provider=row, base_url=Route(provider=row, base_url=upstream).root()) for row in rows]
     answered = await adiscover(places)
     if not answered:
-        say(f"nothing answers at {origin(upstream)} yet; taking it for openai_chat (upstream-api says otherwise)")
+        say(TAKEN_FOR.format(upstream=origin(upstream)))
         return rows[1]
     return replace(answered[0].provider, base_url="")

@@ -34,6 +34,13 @@ SLOW_ANSWER = "{peer} said nothing for too long; raise the idle timeout, or ask 
 BROKEN = "{peer} broke off the exchange ({reason}); try again, and look at that server's log if it keeps happening"
 NOT_HTTP = "{peer} does not answer in HTTP ({reason}); check the base URL, its scheme and its port"
 
+REASONS = {
+    UNREACHABLE: "no connection came about",
+    BROKEN: "it ended before the answer was complete",
+    NOT_HTTP: "what it sends cannot be read",
+}
+"""Accounts of failures for which neither the system nor we have better words: a library's names of classes are none."""
+
 DEEPER = (
     Failure(ssl.SSLError, ErrorKind.NETWORK, ErrorCode.TLS_ERROR, NO_TLS),
     Failure(socket.gaierror, ErrorKind.NETWORK, ErrorCode.DNS_ERROR, NO_HOST),
@@ -56,7 +63,7 @@ def provider_error(error: BaseException, url: str, rows: Sequence[Failure]) -> P
     row = _deeper(error, row)
     if row.sentence == UNREACHABLE and url.startswith("https:") and broke_off(error):
         row = replace(DEEPER[0], of=row.of)
-    reason, remedy = (tls_failure(error) or BROKEN_OFF) if row.sentence == NO_TLS else (_reason(error), "")
+    reason, remedy = (tls_failure(error) or BROKEN_OFF) if row.sentence == NO_TLS else (_reason(error, row), "")
     message = row.sentence.format(peer=origin(url), reason=reason, remedy=remedy)
     return ProviderError(message, kind=row.kind, code=row.code)
 
@@ -70,11 +77,11 @@ def _deeper(error: BaseException, row: Failure) -> Failure:
     return row
 
 
-def _reason(error: BaseException) -> str:
+def _reason(error: BaseException, row: Failure) -> str:
     """The shortest true account: the system's own words where it gave any."""
     cause: BaseException | None = error
     while cause is not None:
         if isinstance(cause, OSError) and cause.strerror:
             return cause.strerror.lower()
         cause = cause.__cause__ or cause.__context__
-    return type(error).__name__
+    return REASONS.get(row.sentence) or type(error).__name__

@@ -32,7 +32,7 @@ from mcp.shared.dispatcher import ProgressFnT
 from pydantic import ValidationError
 
 from ..errors import ErrorCode, ErrorKind, ProviderError, ToolError, http_code
-from ..io.failures import provider_error
+from ..io.failures import origin, provider_error
 from ..io.sync import FAILURES
 from ..types import JsonObject
 from ..version import __version__
@@ -379,8 +379,10 @@ class _Life:
             case Stdio() as place, OSError() as failed if not isinstance(failed, TimeoutError):
                 what = f"cannot start MCP server {name!r}: {place.command}: {failed.strerror}; is it installed?"
                 return ProviderError(what, kind=ErrorKind.NETWORK, code=ErrorCode.ECONNREFUSED)
-            case _, TimeoutError():
-                what = f"MCP server {name!r} was not ready after {self._spec.startup:g} s; look at its log"
+            case place, TimeoutError():
+                look = f"start {place.command} by hand" if isinstance(place, Stdio) else f"look at {origin(place.url)}"
+                late = f"MCP server {name!r} was not ready after {self._spec.startup:g} s"
+                what = f"{late}; {look} to see why, or raise its startup_timeout_sec"
                 return ProviderError(what + after, kind=ErrorKind.TIMEOUT, code=ErrorCode.TIMEOUT)
             case _, TooMuch() as failed:
                 what = f"MCP server {name!r} cannot be used: {failed}"
@@ -397,7 +399,7 @@ class _Life:
             case _, None:
                 what = f"MCP server {name!r} ended; it is started again at the next call"
             case _:
-                what = f"MCP server {name!r} cannot be used: {error}; look at its log"
+                what = f"MCP server {name!r} cannot be used: {error}; see what that server itself says of it"
         return ProviderError(what + after, kind=ErrorKind.SERVER, code=ErrorCode.ECONNRESET)
 
 

@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
 
-from ..dialects.rows.table import DIALECTS, resolve
+from ..dialects.rows.nonce import carries_a_nonce
+from ..dialects.rows.table import DIALECTS, resolve, row_of
 from ..dialects.spec import Dialect
 from ..effects import DEFAULT_TIMEOUTS, Timeouts
 from ..errors import UsageError
@@ -32,6 +33,12 @@ CONTROL = re.compile(r"[|｜]|\[TOOL_CALLS\]|\]<\]")
 """Marks that are special tokens: servers leave them out of the text they hand on."""
 SHARE = 4
 """The tool prompt may take one token of so many of the context; the rest is for the conversation."""
+NONCE_IN_TEXT = (
+    'a nonce stands in calls that are written as text, and tools = "native" lets none be; leave out one of the two'
+)
+NO_FENCE = (
+    "calls of the dialect {name!r} have no fence, and cannot carry a nonce; take {ours!r}, or leave out one of the two"
+)
 ASK_FOR_URL = "provider {name!r} has no address of its own; give a base URL (base_url, --upstream): http://127.0.0.1:8080/v1"
 
 
@@ -53,7 +60,8 @@ class Route:
                     `Response.doubtful`), "run" or "text"
     strict          calls in the text must be as they were asked for, to the letter: what needs mending is asked for
                     again, and in the JSON protocol so is every answer that is not one action or one final
-    nonce           only calls carrying a code made for this request count (dialects of fences)
+    nonce           only calls carrying a code made for this request count (dialects of fences).  They are written as
+                    text, so tools are told in text, whatever the provider can do
     key             the provider's key;  `secrets` and `settings` what else it needs: a client's id, a region
     fields          fields of the body that go out with every request, as the environment asks
     issues          issues to report with every answer: values of the environment that could not be read
@@ -86,10 +94,21 @@ class Route:
     timeouts: Timeouts = DEFAULT_TIMEOUTS
     weight: float = 1.0
 
+    def __post_init__(self) -> None:
+        """Raises UsageError for a nonce where no call could carry it: it would be asked for, and not hold."""
+        if not self.nonce:
+            return
+        if self.tools is Tools.NATIVE:
+            raise UsageError(NONCE_IN_TEXT)
+        rows = resolve(self.dialects) if self.dialects != "auto" else ()
+        for row in (*rows, *([row_of(self.prompt_dialect)] if self.prompt_dialect else ())):
+            if not carries_a_nonce(row):
+                raise UsageError(NO_FENCE.format(name=row.name, ours=OURS))
+
     @property
     def mode(self) -> Tools:
-        """Ways for tools, before anything was learnt about the model."""
-        return self.tools or self.provider.tools
+        """Ways for tools, before anything was learnt about the model.  A call by the wire cannot carry a nonce."""
+        return Tools.TEXT if self.nonce else self.tools or self.provider.tools
 
     def family(self, model: str) -> Profile:
         """The family of this model, wherever it is served."""

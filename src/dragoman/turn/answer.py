@@ -49,7 +49,7 @@ from .reasoned_calls import ReasonedCalls
 from .rejections import calls_written
 from .response_reader import COUNTED, SHOWN_GARBAGE, Replayed
 from .running import Handler
-from .several import asks_several
+from .several import asks_several, how_many
 from .stream_parser import LateParser, PresumedReasoning, Restorer, TextCallStream
 from .text_parser import TextParser
 from .tool_names import renamed_back
@@ -201,8 +201,10 @@ def handling(plan: Plan, mint: Mint, *, read: bool = True) -> Handling:
     def each(handle: Handling) -> Callable[[Event], list[Event]]:
         return lambda event: handle([event])
 
+    asked = how_many(plan.request, plan.codec, plan.route.fields)
     return _Several(FurtherChoices(
-        plan.codec, plan.asked, each(first), lambda number: each(_handling(plan, own(number))), lambda n: own(n)("n")
+        plan.codec, plan.asked, each(first), lambda number: each(_handling(plan, own(number))), lambda n: own(n)("n"),
+        asked=asked,
     ))  # fmt: skip
 
 
@@ -383,7 +385,8 @@ class _Natives:
             others = bool(plan.asked.extra.get("tools") or plan.route.fields.get("tools"))
             taken = _ids_of(plan.asked.messages)
             judge = Judge(plan.named)
-            self._made = NativeCalls(judge, allowed=not plan.forbids_calls, others=others, taken=taken)
+            allowed, coded = not plan.forbids_calls, bool(plan.nonce)
+            self._made = NativeCalls(judge, allowed=allowed, others=others, taken=taken, coded=coded)
         return self._made.handle(event)
 
 

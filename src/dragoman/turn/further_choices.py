@@ -17,7 +17,7 @@ from typing import Any
 
 from ..codecs.shared.body import items
 from ..codecs.shared.frames import Frame
-from ..codecs.shared.issues import OTHER_ANSWERS
+from ..codecs.shared.issues import OTHER_ANSWERS, unsupported
 from ..codecs.shared.spec import CHOICES, UNSTAMPED, Codec, Ids, WireFields
 from ..errors import CodecError, ProviderError
 from ..events import Assembler, Ended, Event, IssueReported, WireEvent, replay
@@ -25,12 +25,14 @@ from ..jsontext import to_json
 from ..types import Issue, IssueKind, JsonObject, Request
 from .reask import GoodAnswer
 
+FEW = "{asked} answers were asked for, and {came} came"
 FAULT = "choice {number}: {why}"
 
 
 class FurtherChoices:
     """The choices of one answer to `request`, but for the first.
 
+    `asked` is how many answers were asked for, this one among them; fewer than that are reported.
     `handler(n)` makes what handles the events of choice `n`, `ids(n)` its ids; `first` handles those of the first.
     """
 
@@ -41,8 +43,10 @@ class FurtherChoices:
         first: Callable[[Event], list[Event]],
         handler: Callable[[int], Callable[[Event], list[Event]]],
         ids: Callable[[int], Ids],
+        *,
+        asked: int,
     ) -> None:
-        self._codec, self._request = codec, request
+        self._codec, self._request, self._asked = codec, request, asked
         self._first, self._handler, self._ids = first, handler, ids
         self._choices: dict[int, _Choice] = {}
 
@@ -78,6 +82,9 @@ class FurtherChoices:
                 unread.append(choice)
         last = self._written([made for choice in self._choices.values() for made in choice.close()])
         noticed = [IssueReported(issue) for choice in self._choices.values() for issue in choice.issues()]
+        if (came := 1 + len(self._choices) + len(unread)) < self._asked:
+            few = FEW.format(asked=self._asked, came=came)
+            noticed.append(unsupported(few, path=f"$.extra.{self._codec.several}"))
         whole = [*(choice.whole() for choice in self._choices.values()), *unread]
         if whole:
             event = replace(event, extra=WireFields(self._codec.name, {**event.extra, CHOICES: whole}))

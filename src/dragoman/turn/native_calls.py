@@ -39,6 +39,8 @@ HALF = "\\ud"
 """What the escape of half a character begins with; two of them are one."""
 MORE = late(r"[\s,]*+[\w.-]{0,64}+\"")
 """A string behind the end of the arguments, or a name that is in want of a quote: one argument more."""
+UNCODED = "the call of {name!r} came by the wire, without the code that calls must carry; it was not run"
+CODED = "Nothing was run: only calls with their code are. Write the call in the form you were shown, with its code."
 ANSWER = "You have no tools here. Nothing was run. Answer in text."
 
 
@@ -48,13 +50,15 @@ class NativeCalls:
     `judge` knows the tools as the wire names them.  `allowed` False: the request forbids calls.  `others` True: there
     are tools besides, of the wire's own or the provider's, whose names nobody knows here; unknown names may be theirs.
     `taken` are the ids of the conversation's calls: servers that count the calls of each answer give them again, and
-    clients that keep calls by their ids lose one of the two.
+    clients that keep calls by their ids lose one of the two.  `coded`: only calls that carry a nonce count, and what
+    the wire brings carries none: a server that reads calls out of text reads forged ones too.
     """
 
     def __init__(
-        self, judge: Judge, *, allowed: bool = True, others: bool = False, taken: Collection[str] = frozenset()
-    ) -> None:
-        self._judge, self._allowed, self._others = judge, allowed, others
+        self, judge: Judge, *, allowed: bool = True, others: bool = False, taken: Collection[str] = frozenset(),
+        coded: bool = False,
+    ) -> None:  # fmt: skip
+        self._judge, self._allowed, self._others, self._coded = judge, allowed, others and not coded, coded
         self._taken = {*taken}
         self._renamed: dict[str, str] = {}
         self._open: dict[int, _NativeCall | None] = {}
@@ -91,6 +95,8 @@ class NativeCalls:
             self._refuse_unknown(draft, unknown)
         if not self._allowed:
             draft.refuse(IssueKind.NOT_ALLOWED, FORBIDDEN.format(name=draft.name), ANSWER)
+        elif self._coded and draft.refusal is None:
+            draft.refuse(IssueKind.NOT_ALLOWED, UNCODED.format(name=draft.name), CODED)
         self._open[event.index] = _NativeCall(draft, self._judge)
         return event if event.name == draft.name else replace(event, name=draft.name)
 

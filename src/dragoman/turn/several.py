@@ -17,10 +17,15 @@ FIELDS = frozenset(codec.several for codec in CODECS.values() if codec.several)
 
 def asks_several(request: Request, codec: Codec, fields: JsonObject = NOTHING) -> bool:
     """Does the request, or what its route adds, ask for several answers on a wire that gives them?"""
+    return how_many(request, codec, fields) > 1
+
+
+def how_many(request: Request, codec: Codec, fields: JsonObject = NOTHING) -> int:
+    """The answers that the request, or what its route adds, asks for on a wire that gives several."""
     if not codec.several or not (fields or request.extra):
-        return False
-    wishes = (fields.get(codec.several), extra_for(codec.name, request.extra).get(codec.several))
-    return any(isinstance(wish, int) and wish > 1 for wish in wishes)
+        return 1
+    wishes = (extra_for(codec.name, request.extra).get(codec.several), fields.get(codec.several))
+    return max([wish for wish in wishes if isinstance(wish, int)], default=1)
 
 
 def one_choice(request: Request) -> Request:

@@ -28,10 +28,11 @@ from ...types import (
     ToolChoice,
 )
 from ..shared.body import (
-    an_array,
+    a_word,
     an_object,
     filled,
     items,
+    list_at,
     mapping,
     name_at,
     object_at,
@@ -152,7 +153,7 @@ def _read_choice(body: JsonObject) -> tuple[ToolChoice | None, bool | None]:
         return None, None
     serial = switch_at(wanted, "disable_parallel_tool_use", "$.tool_choice")
     parallel = None if serial is None else not serial
-    mode = _MODES.get(string(wanted.get("type")), "auto")
+    mode = _MODES[a_word(string_at(wanted, "type", "$.tool_choice", "auto"), _MODES, "$.tool_choice.type")]
     if mode == "auto" and parallel is not None:
         return None, parallel  # the switch has no other place to stand; "auto" is the default
     name = name_at(wanted, "name", "$.tool_choice") if mode == "named" else ""
@@ -194,7 +195,7 @@ def _read_system(body: JsonObject) -> list[Message]:
 
 
 def _read_messages(body: JsonObject) -> tuple[Message, ...]:
-    return _read_all(an_array(body.get("messages"), "$.messages"))[0]
+    return _read_all(list_at(body, "messages"))[0]
 
 
 @by_growth

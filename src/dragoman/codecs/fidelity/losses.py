@@ -334,6 +334,8 @@ _LETS_IN = ("properties", "patternProperties", "additionalProperties", "$ref", "
 
 def _sampling(sent: Sampling, got: Sampling, api: str) -> Iterator[Issue]:
     for field, value, read in _differing(sent, got, (None, ())):
+        if field == "max_tokens" and value < 0 and read is None:
+            continue  # no limit, which is said by saying nothing
         yield _other(f"$.sampling.{field}", field, value, read, api)
 
 

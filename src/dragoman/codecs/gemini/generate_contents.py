@@ -32,9 +32,9 @@ from ...types import (
 )
 from ..shared.arguments import as_text
 from ..shared.body import (
-    an_array,
     an_object,
     filled,
+    list_at,
     mapping,
     name_at,
     object_at,
@@ -87,7 +87,7 @@ def read_contents(body: JsonObject) -> Sequence[Message]:
     given = body.get("contents")
     if isinstance(given, str):
         return (Message("user", given),)
-    listed = [given] if isinstance(given, Mapping) else an_array(given, "$.contents")
+    listed = [given] if isinstance(given, Mapping) else list_at(body, "contents")
     return read_turns(listed, _TURNS)
 
 

@@ -25,6 +25,7 @@ from ...types import (
     ToolChoice,
 )
 from ..shared.body import (
+    a_word,
     an_object,
     filled,
     mapping,
@@ -63,6 +64,7 @@ _CONFIG = frozenset({*_OPTIONS.values(), *_SCHEMAS, "responseMimeType"})
 _PARAMETERS = ("parametersJsonSchema", "parameters")
 _MODES = {"AUTO": "auto", "NONE": "none", "ANY": "required"}
 _MODE_WORDS = {mode: word for word, mode in _MODES.items()}
+_WORDS = (*_MODES, "VALIDATED", "MODE_UNSPECIFIED")
 _COMPUTER = "computerUse"
 
 
@@ -135,6 +137,8 @@ def _read_choice(body: JsonObject, extra: dict[str, Any]) -> ToolChoice | None:
     calling = camel(object_at(config, "functionCallingConfig", "$.toolConfig") or {})
     others = rest(config, ("functionCallingConfig",))
     mode = string_at(calling, "mode", "$.toolConfig.functionCallingConfig").upper()
+    if mode:
+        a_word(mode, _WORDS, "$.toolConfig.functionCallingConfig.mode")
     names = strings_at(calling, "allowedFunctionNames", "$.toolConfig.functionCallingConfig")
     named = len(names) == 1 and mode == "ANY"
     if others or not (named or _is_plain(calling)):

@@ -15,7 +15,19 @@ from ...jsontext import as_dict, dumps
 from ...memo import JSON_MESSAGES, WORDS_MESSAGES, memoize
 from ...types import NOTHING, JsonObject, Media, Message, Opaque, Part, Reasoning, Text, ToolCall, ToolResult
 from ..shared.arguments import arguments_text
-from ..shared.body import an_array, an_object, items, mapping, name_at, objects, present, rest, string, string_at
+from ..shared.body import (
+    an_array,
+    an_object,
+    items,
+    list_at,
+    mapping,
+    name_at,
+    objects,
+    present,
+    rest,
+    string,
+    string_at,
+)
 from ..shared.media import data_url, from_url, joined, media_kind, note, one_text
 from ..shared.requests import past_call, results_joined, results_merged
 from ..shared.results import Pairing, attached, marked, results_first, texts_only, tool_result
@@ -36,7 +48,7 @@ _AUDIO_FORMAT = {mime: word for word, mime in _AUDIO.items()}
 
 def read_messages(body: JsonObject) -> tuple[Message, ...]:
     """The messages of `body`, neighbouring results as one."""
-    return _read_all(an_array(body.get("messages"), "$.messages"))[0]
+    return _read_all(list_at(body, "messages"))[0]
 
 
 @by_growth

@@ -14,6 +14,7 @@ from typing import Any
 from ...memo import TOOLS, memoize
 from ...types import NOTHING, JsonObject, OutputSchema, Request, Sampling, Tool, ToolChoice
 from ..shared.body import (
+    a_word,
     an_object,
     filled,
     items,
@@ -47,6 +48,7 @@ _OPTIONS = {
     "effort": "reasoning_effort",
 }
 _LIMITS = ("max_tokens", "max_completion_tokens")
+_NO_LIMIT = (None, -1)  # -1: llama.cpp, LM Studio and what is written for them
 _CALLING = ("tools", "functions", "tool_choice", "function_call", "parallel_tool_calls")
 _OTHERS = ("model", "messages", "response_format", "stream")
 _MODELLED = frozenset({*_OPTIONS.values(), *_LIMITS, *_CALLING, *_OTHERS})
@@ -83,7 +85,7 @@ def decode_request(body: JsonObject) -> Request:
         messages=read_messages(body),
         tools=tools,
         tool_choice=choice,
-        parallel=switch_at(body, "parallel_tool_calls"),
+        parallel=_read_parallel(body, tools),
         sampling=_read_sampling(body),
         output_schema=output,
         stream=stream,
@@ -122,14 +124,20 @@ def _customs(tools: Sequence[Tool]) -> frozenset[str]:
     return frozenset(tool.name for tool in tools if TYPED in own(NAME, tool.metadata))
 
 
-def reads_deprecated(request: Request | None) -> bool:
-    """Does who asked read calls in the deprecated form?  Nobody does who declares `tools`, and not `functions`."""
-    return request is None or not request.tools or _any_deprecated(request.tools)
+def _read_parallel(body: JsonObject, tools: Sequence[Tool]) -> bool | None:
+    """May several calls come at once?  The deprecated form has room for one."""
+    given = switch_at(body, "parallel_tool_calls")
+    return False if given is None and _deprecated(tools) else given
+
+
+def deprecated(request: Request | None) -> Collection[str]:
+    """The names of the tools that were declared as `functions`: whoever did that reads `function_call` alone."""
+    return _deprecated(request.tools) if request is not None else frozenset()
 
 
 @memoize(TOOLS)
-def _any_deprecated(tools: Sequence[Tool]) -> bool:
-    return any(LEGACY in own(NAME, tool.metadata) for tool in tools)
+def _deprecated(tools: Sequence[Tool]) -> Collection[str]:
+    return frozenset(tool.name for tool in tools if LEGACY in own(NAME, tool.metadata))
 
 
 def wants_usage(request: Request | None) -> bool:
@@ -140,7 +148,7 @@ def wants_usage(request: Request | None) -> bool:
 
 def _read_sampling(body: JsonObject) -> Sampling:
     limits = [whole_at(body, key) for key in reversed(_LIMITS) if key in body]  # the modern name counts
-    limit = next(iter([limit for limit in limits if limit is not None]), None)
+    limit = next(iter([limit for limit in limits if limit not in _NO_LIMIT]), None)
     options = read_options(body, _OPTIONS)
     options = options if limit is None else replace(options, max_tokens=limit)
     said = _read_thinking(body) if options.effort is None and not _THINKING.isdisjoint(body) else {}
@@ -186,9 +194,8 @@ def _read_choice(body: JsonObject, extra: dict[str, Any]) -> ToolChoice | None:
     if wanted is None or wanted == "":
         return None
     if isinstance(wanted, str):
-        if wanted not in _MODES:
-            extra["tool_choice"] = wanted
-        return ToolChoice(_MODES.get(wanted, "auto"))  # type: ignore[arg-type]
+        path = "$.tool_choice" if "tool_choice" in body else "$.function_call"
+        return ToolChoice(_MODES[a_word(wanted.lower(), _MODES, path)])  # type: ignore[arg-type]
     choice = an_object(wanted, "$.tool_choice")
     name = string(mapping(choice.get("function")).get("name")) or string(choice.get("name"))
     if name and choice.get("type") in (None, "function", "tool"):  # tool: seen at Databricks

@@ -20,7 +20,7 @@ from ..shared.frames import Frame
 from ..shared.media import joined
 from ..shared.spec import CHOICES, LEGACY, TYPED, UNSTAMPED, Stamp, extra_for, own, seal_of
 from .chat_messages import NAME, signature_field, write_call, write_seal
-from .chat_requests import customs, reads_deprecated, wants_usage
+from .chat_requests import customs, deprecated, wants_usage
 from .chat_words import STOPS, WORDS, gather, write_usage
 
 PLAIN_REASONING = ("reasoning_content",)
@@ -37,10 +37,10 @@ def encode_response(response: Response, stamp: Stamp = UNSTAMPED, request: Reque
     left = dict(extra_for(NAME, response.extra))
     choice, message, usage = [dict(mapping(left.pop(key))) if key in left else {} for key in _PARTS]
     others = items(left.pop(CHOICES, None))
-    deprecated = reads_deprecated(request)
-    written = _write_message(response, customs(request), deprecated=deprecated)
+    written = _write_message(response, customs(request), _Older(request))
     declined = response.stop is Stop.REFUSED and "refusal" in written  # a field of its own says so
-    finish = "stop" if declined else _word(response.stop, len(response.calls), choice, deprecated=deprecated)
+    older = DEPRECATED in written
+    finish = "stop" if declined else _word(response.stop, len(response.calls), choice, older=older)
     body = {
         "id": stamp.id or response.id,
         "object": "chat.completion",
@@ -57,17 +57,37 @@ _PARTS = ("choice", "message", "usage")
 """Fields of `extra` that say what stands inside an answer."""
 
 
-def _word(stop: Stop | None, calls: int, choice: dict[str, Any], *, deprecated: bool) -> str:
+class _Older:
+    """Tells the calls that are written in the deprecated form.
+
+    Those of functions that were declared in it, and those that came in it for whoever may read it: nobody does who
+    declares `tools`, and not `functions`.
+    """
+
+    __slots__ = ("_came", "_names")
+
+    def __init__(self, request: Request | None) -> None:
+        self._names = deprecated(request)
+        self._came = bool(self._names) or request is None or not request.tools
+
+    def takes(self, name: str, metadata: JsonObject) -> bool:
+        """Is the call of this name and metadata written so?"""
+        return name in self._names or (self._came and LEGACY in own(NAME, metadata))
+
+
+def _word(stop: Stop | None, calls: int, choice: dict[str, Any], *, older: bool) -> str:
     """Why the answer stopped: the peer's own word, taken out of `choice`, where it still holds."""
     settled_on, word = final_stop(stop, calls), choice.pop("finish_reason", None)
-    word = word if deprecated or word != DEPRECATED else None
+    if older and settled_on is Stop.TOOL_CALLS:
+        return DEPRECATED
+    word = word if word != DEPRECATED else None
     return word if word and final_stop(STOPS.get(word.lower(), Stop.END), calls) is settled_on else WORDS[settled_on]
 
 
-def _write_message(response: Response, free: Collection[str], *, deprecated: bool) -> dict[str, Any]:
+def _write_message(response: Response, free: Collection[str], older: _Older) -> dict[str, Any]:
     parts, calls = response.message.parts, response.calls
     if response.message.bare and not response.message.reasoning:
-        made = {"tool_calls": [write_call(call, custom=call.name in free) for call in calls]} if calls else {}
+        made = _write_calls(calls, free, older) if calls else {}
         return {"role": "assistant", "content": response.message.text or None, **made}
     refusals = [part for part in parts if own(NAME, _metadata(part)).get("type") == "refusal"]
     text = joined([part for part in parts if part not in refusals], "")
@@ -75,12 +95,12 @@ def _write_message(response: Response, free: Collection[str], *, deprecated: boo
     if refusals:
         message["refusal"] = joined(refusals, "")
     message |= _write_reasoning([part for part in parts if isinstance(part, Reasoning)])
-    return message | _write_calls(calls, free, deprecated=deprecated)
+    return message | _write_calls(calls, free, older)
 
 
-def _write_calls(calls: Sequence[ToolCall], free: Collection[str], *, deprecated: bool) -> dict[str, Any]:
+def _write_calls(calls: Sequence[ToolCall], free: Collection[str], older: _Older) -> dict[str, Any]:
     """The calls as a message holds them: under their numbers where their wire had some, or in the deprecated form."""
-    if deprecated and len(calls) == 1 and LEGACY in own(NAME, calls[0].metadata):
+    if len(calls) == 1 and older.takes(calls[0].name, calls[0].metadata):
         return {DEPRECATED: write_call(calls[0])["function"]}
     written = []
     for call in calls:
@@ -124,7 +144,8 @@ class ChunkEncoder(Encoder):
         self._place = -1
         self._thoughts = 0
         self._called: CallStarted | None = None
-        self._customs, self._deprecated = customs(request), reads_deprecated(request)
+        self._customs, self._older = customs(request), _Older(request)
+        self._is_older = self._was_older = False  # is the call written in the deprecated form, was any?
         self._text: list[str] | None = None  # of the arguments of a custom tool
         self._reasoning: Sequence[str] = PLAIN_REASONING
         self._saying = "content"  # the field that texts stand in
@@ -191,6 +212,8 @@ class ChunkEncoder(Encoder):
     def _on_call(self, event: CallStarted) -> list[Frame]:
         self._place += 1
         self._called = event
+        self._is_older = not self._place and self._older.takes(event.name, event.metadata)  # there is room for one
+        self._was_older = self._was_older or self._is_older
         self._text = [] if event.name in self._customs or TYPED in own(NAME, event.metadata) else None
         late = self._whole or self._text is not None
         return [] if late else self._write_call(event.id, event.name, "", event.metadata)
@@ -216,7 +239,7 @@ class ChunkEncoder(Encoder):
         return self._write_delta({"tool_calls": [{"index": self._place, **write_call(call, custom=True)}]})
 
     def _write_call(self, id_: str, name: str, arguments: str, about: JsonObject = NOTHING) -> list[Frame]:
-        if self._deprecated and LEGACY in own(NAME, self._called.metadata if self._called else NOTHING):
+        if self._is_older:
             named = {"name": name} if name else {}
             return self._write_delta({DEPRECATED: {**named, "arguments": arguments}})
         left = rest(own(NAME, about), ("index", LEGACY))
@@ -234,7 +257,7 @@ class ChunkEncoder(Encoder):
         choice = rest(mapping(left.get("choice")), self._told)
         message = rest(mapping(left.get("message")), self._given)
         declined = event.stop is Stop.REFUSED and self._declined  # a field of its own said so
-        word = "stop" if declined else _word(event.stop, self._place + 1, choice, deprecated=self._deprecated)
+        word = "stop" if declined else _word(event.stop, self._place + 1, choice, older=self._was_older)
         finish = self._chunk(message, word, choice)
         if event.usage is None or not self._wants_usage:
             return [*head, finish]

@@ -32,6 +32,7 @@ from ...types import (
 )
 from ..shared.arguments import arguments_text
 from ..shared.body import (
+    a_word,
     an_array,
     an_object,
     filled,
@@ -151,8 +152,8 @@ def _read_choice(body: JsonObject, extra: dict[str, Any], tools: Iterable[Tool])
     wanted = body.get("tool_choice")
     if wanted is None:
         return None
-    if isinstance(wanted, str) and wanted in _MODES:
-        return ToolChoice(wanted)  # type: ignore[arg-type]
+    if isinstance(wanted, str):
+        return ToolChoice(a_word(wanted, _MODES, "$.tool_choice"))  # type: ignore[arg-type]
     choice = mapping(wanted)
     kind, name = choice.get("type"), string(choice.get("name"))
     if kind != "function" or not name:

@@ -45,6 +45,20 @@ def an_array(value: Any, path: str) -> Sequence[Any]:
     return value
 
 
+def list_at(body: JsonObject, key: str, path: str = "$") -> Sequence[Any]:
+    """The array `body[key]`, which must be there."""
+    if body.get(key) is None:
+        raise CodecError(f"{key} is missing; send it", f"{path}.{key}")
+    return an_array(body[key], f"{path}.{key}")
+
+
+def a_word(value: str, known: Collection[str], path: str) -> str:
+    """`value`, one of the words that the API `known` has there."""
+    if value not in known:
+        raise CodecError(f"{value!r} is no word of this API; give one of: {', '.join(known)}", path)
+    return value
+
+
 def a_string(value: Any, path: str) -> str:
     """`value`, a string."""
     if not isinstance(value, str):

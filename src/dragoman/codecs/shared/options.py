@@ -13,6 +13,8 @@ from ...types import JsonObject, Sampling
 from .body import number_at, string_at, strings_at, whole_at
 
 _UNSET = Sampling()
+_ENDLESS = frozenset({"num_predict"})
+"""Names of limits that a negative number lifts; elsewhere there is none where none is sent."""
 _WHOLE = frozenset({"max_tokens", "top_k", "seed"})
 
 
@@ -36,6 +38,9 @@ def write_options(sampling: Sampling, names: Mapping[str, str]) -> dict[str, Any
     if sampling is _UNSET:
         return {}
     asked = {theirs: getattr(sampling, ours) for ours, theirs in names.items()}
+    limit = names.get("max_tokens", "")
+    if limit not in _ENDLESS and (asked.get(limit) or 0) < 0:
+        del asked[limit]
     return {key: _plain(value) for key, value in asked.items() if value not in (None, ())}
 
 

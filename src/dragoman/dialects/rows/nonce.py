@@ -25,11 +25,16 @@ def with_nonce(dialect: Dialect, nonce: str) -> Dialect:
     """
     if not isinstance(nonce, str) or not NONCE.fullmatch(nonce):
         raise UsageError(f"the nonce {nonce!r} is not 4 to 32 letters or digits; take for instance 8 random hex digits")
-    found = [FENCE.fullmatch(opener) for opener in dialect.call.open]
-    if not found or None in found:
+    if not carries_a_nonce(dialect):
         raise UsageError(f"dialect {dialect.name!r} has no fence to carry a nonce; use 'tool_call_fence'")
+    found = map(FENCE.fullmatch, dialect.call.open)
     opened = tuple(f"{m['mark']}{m['word']}:{nonce}{m['end']}" for m in found if m)
     return replace(dialect, call=Span(opened, dialect.call.close))
+
+
+def carries_a_nonce(dialect: Dialect) -> bool:
+    """Are its calls fences, which can carry one?"""
+    return bool(dialect.call.open) and all(map(FENCE.fullmatch, dialect.call.open))
 
 
 def listens_for(nonce: str, dialects: str | Dialect | Sequence[str | Dialect], prompted: str) -> Dialect:

@@ -52,6 +52,7 @@ NO_CALL = (
     "an API with `decode_tool_calls(body, api)`"
 )
 NO_ARGUMENTS = "the arguments of the call {name!r} are {kind}, not a mapping; give them parsed: json.loads(arguments)"
+HOLDS = "it holds {mark!r}, which would end it"
 LOST_TYPE = "its schema would not give it back its type"
 
 
@@ -318,7 +319,8 @@ class _Writer:
                 opened = _first(notation.key.open) + spelt + end + _first(notation.value.open)
                 closed = _first(notation.value.close)
                 return opened.rstrip() + notation.trim + text + notation.trim + closed.lstrip()
-        raise self.refuse(f"the argument {key!r}", f"it holds one of {' '.join(marks)}" if written else LOST_TYPE)
+        held = [mark for mark in marks if any(_holds(text, (mark,)) for _, text in written)]
+        raise self.refuse(f"the argument {key!r}", HOLDS.format(mark=held[0]) if held else LOST_TYPE)
 
     def value_marks(self, notation: TaggedArgs) -> tuple[str, ...]:
         """What ends a raw value, also where its own closer is missing: the next key, the end of body or section.

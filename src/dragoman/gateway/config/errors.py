@@ -20,6 +20,8 @@ Steps: TypeAlias = "tuple[str | int, ...]"
 
 MISSPELT = "unknown here; write {near}"
 UNKNOWN = "unknown here; leave it out, or take one of: {known}"
+SET = "what was set"
+"""What is not right where no file says it: an option, or a variable."""
 NOT_FINITE = "must be a finite number; write one (0 stands for no limit, where there is none)"
 NOT_QUOTED = "a {kind} is nothing that is wanted here; put it between quotes"
 
@@ -42,7 +44,7 @@ def complaints(data: Mapping[str, Any]) -> list[Complaint]:
             continue
         seen.add(fault.path)
         steps = places.get(fault.path, ())
-        shape = _shape(steps)
+        shape = _shape(data, steps)
         if fault.keyword == "additionalProperties":
             found += _unknown(fault.path, shape, _at(data, steps))
         else:
@@ -93,8 +95,8 @@ def _at(data: Any, steps: Steps) -> Any:
     return data
 
 
-def _shape(steps: Steps) -> Mapping[str, Any]:
-    """The part of the form that holds for a value."""
+def _shape(data: Any, steps: Steps) -> Mapping[str, Any]:
+    """The part of the form that holds for the value there: of several forms that of its kind."""
     shape: Any = FORM
     for step in steps:
         if isinstance(step, int):
@@ -102,21 +104,33 @@ def _shape(steps: Steps) -> Mapping[str, Any]:
         else:
             more = shape.get("additionalProperties")
             shape = shape.get("properties", {}).get(step) or (more if isinstance(more, Mapping) else {})
+        data = data[step]
+        shape = {**shape, **_of_kind(shape.get("anyOf", ()), data)}
     found: Mapping[str, Any] = shape
     return found
+
+
+def _of_kind(forms: Sequence[Mapping[str, Any]], value: Any) -> Mapping[str, Any]:
+    kind = "object" if isinstance(value, Mapping) else "string" if isinstance(value, str) else ""
+    return next((form for form in forms if form.get("type") == kind), {})
 
 
 # ── lines ────────────────────────────────────────────────────────────────────
 
 
 def shown(wrong: Sequence[Complaint], text: str, variables: Mapping[str, str], source: str) -> str:
-    """All complaints about a file, each with its line, or with its variable (`variables`: by path), as one message."""
+    """All complaints about a file, each with its line, or with its variable (`variables`: by path), as one message.
+
+    A file that says nothing wrong is not blamed for what an option or a variable says.
+    """
     lines = text.splitlines(keepends=True)
     places = _places(tomllib.loads(text)) if text else {}
 
     def where(path: str) -> str:
         return f"the variable {variables[path]}: " if path in variables else _where(lines, places, path)
 
+    if all(one.path in variables or not one.path.startswith("$") for one in wrong):
+        source = SET
     rows = [f"{where(one.path)}{one.path}: {one.message}" for one in dict.fromkeys(wrong)]
     apart = "\n  "
     return f"{source} is not right: {rows[0]}" if len(rows) == 1 else f"{source} is not right:{apart}{apart.join(rows)}"

@@ -229,7 +229,7 @@ _MODEL = {
         "description": "Fate of calls in the text that were perhaps not meant. Default: ask.",
     },
     "strict": _flag("Ask again for calls that need mending, and for all but actions and finals of the JSON protocol."),
-    "nonce": _flag("Count only calls that carry a code made for the request."),
+    "nonce": _flag("Count only calls that carry a code made for the request; tools go as text."),
     "prefix": _text("Text the chat template has opened when the model begins (<think>)."),
     "timeout": _number("Seconds of silence after which a request to a provider fails.", 0.01, "number"),
     "grace": _number("Seconds a connection may stay silent once the answer said why it stops.", 0.01, "number"),

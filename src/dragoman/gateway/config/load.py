@@ -34,8 +34,9 @@ from ...providers.rows import COMPATIBLE, PROVIDERS, ROWS, Providers
 from ...providers.spec import Provider, Tools
 from ...schema.shape import child
 from ...server_tools.machine import DEFAULT_POLICY
+from ..recordings.store import is_there, unusable
 from .environment import overlaid
-from .errors import Complaint, complaints, shown
+from .errors import SET, Complaint, complaints, shown
 from .json_schema import ORDERED
 from .litellm import Imported, convert
 from .model import PATIENCE, Access, Attachment, GatewayConfig, Limits, Mcp, Recordings
@@ -60,6 +61,7 @@ NO_CERTIFICATE = "there is no certificate for it; give its file as $.server.tls_
 BAD_CERTIFICATE = "cannot be used for TLS: {why}; give a certificate and its key as PEM files without a password"
 NO_DIRECTORY = "{path} is no directory; name one, or a path where one can be made"
 NO_STATE = "no address of a store; write redis://HOST:6379/0 (rediss:// with TLS), or leave it out"
+NO_REDIS = "its client is not installed; run: pip install 'dragoman[redis]'"
 TWO_STATES = "state is kept in one place; write state (many machines) or state_dir (one), and leave the other out"
 NO_NAMESPACE = "shared state needs a name of its own in the store: 1 to 128 letters, digits or '-_./'"
 NO_STATE_KEY = "keys in the store are digested with a secret of at least 16 characters; set DRAGOMAN_STATE_KEY"
@@ -68,6 +70,7 @@ LEAST_SECRET = 16
 NO_MODEL = 'no model is served; write [default] and, below it, route = "provider/model" (or [models.NAME])'
 NO_SERVER = "no MCP server is named {name!r}; name one of mcpServers: {known}"
 MODELS = "$.models"
+MCP_FILE = f"--mcp ({MCP})"
 NO_SHARING = 'weights count where requests are shared; write balance = "weighted" (or "least_in_flight")'
 NO_WEIGHT = "no route has a weight above 0, so none would get a request; give one to a route at least"
 HEADER_NAME, HEADER_VALUE = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"), re.compile(r"[\t\x20-\x7e\x80-\xff]*")
@@ -106,11 +109,15 @@ class Server:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """All that a file says: the gateway's configuration, where it listens, and MCP servers that no model gets."""
+    """All that a file says: the gateway's configuration, where it listens, and MCP servers that no model gets.
+
+    `notices`: what another program's file asks for and is not served.
+    """
 
     config: GatewayConfig
     server: Server = Server()
     idle: tuple[str, ...] = ()
+    notices: tuple[str, ...] = ()
 
 
 def load(path: str | Path, environ: Mapping[str, str] | None = None) -> Settings:
@@ -122,7 +129,8 @@ def load(path: str | Path, environ: Mapping[str, str] | None = None) -> Settings
     if place.suffix in YAML:
         imported = import_litellm(place)
         known = {**(os.environ if environ is None else environ), **imported.environ}
-        return _serving(read(imported.data, known, str(place)), place)
+        settings = replace(read(imported.data, known, str(place)), notices=tuple(imported.notices))
+        return _serving(settings, place)
     try:
         text = place.read_text(encoding="utf-8-sig")
         data = tomllib.loads(text)
@@ -150,7 +158,7 @@ def import_litellm(place: Path) -> Imported:
 
 
 def read(
-    data: Mapping[str, Any], environ: Mapping[str, str] | None = None, source: str = FILE, text: str = ""
+    data: Mapping[str, Any], environ: Mapping[str, str] | None = None, source: str = SET, text: str = ""
 ) -> Settings:
     """The settings that `data` says, and the environment; `source` is what messages call it, `text` what it was."""
     environ = os.environ if environ is None else environ
@@ -206,12 +214,8 @@ class _Reader:
         default = self._attachments(self._data.get("default", {}), "$.default")
         stand_ins = dict(self._stand_ins(rows))
         used = {each.server for attachments in (*models.values(), default, stand_ins.values()) for each in attachments}
-        try:
-            on = servers_in({"mcpServers": rows}, self._environ)
-            every = servers_in(file, self._environ)
-        except DragomanError as error:
-            self._complain("$.mcpServers", str(error))
-            return Mcp()
+        on = self._servers({"mcpServers": rows}, "$.mcpServers")
+        every = self._servers(file, MCP_FILE)
         limits = self._data.get("mcp", {})
         return Mcp(
             servers={name: {"mcpServers": {name: rows[name]}} for name in (spec.name for spec in on) if name in used}
@@ -223,6 +227,13 @@ class _Reader:
             stand_ins=stand_ins,
             patience=float(limits.get("patience", PATIENCE)),
         )
+
+    def _servers(self, config: Mapping[str, Any] | str, path: str) -> tuple[Any, ...]:
+        try:
+            return servers_in(config, self._environ)
+        except DragomanError as error:
+            self._complain(path, str(error))
+            return ()
 
     def _stand_ins(self, known: Mapping[str, Any]) -> Iterator[tuple[str, Attachment]]:
         for kind, named in self._data.get("server_tools", {}).items():
@@ -275,6 +286,8 @@ class _Reader:
             if "://" in url and (password := _password(url)) and not REFERENCE.fullmatch(password):
                 self._complain("$.recordings.url", PLAIN_PASSWORD)
             url = self._filled(url, "$.recordings.url")
+        if url and (why := unusable(url)):
+            self._complain("$.recordings.url", why)
         return Recordings(**{**_sized(row), "url": url})
 
     def _access(self) -> Iterable[Access]:
@@ -308,6 +321,8 @@ class _Reader:
         url, key = self._filled(server.state, "$.server.state"), server.state_key.strip()
         if url and not STATE_URL.match(url):
             self._complain("$.server.state", NO_STATE)
+        elif url and not is_there("redis"):
+            self._complain("$.server.state", NO_REDIS)
         if server.state_dir:
             self._complain("$.server.state_dir", TWO_STATES)
         if not NAMESPACE.fullmatch(server.namespace):

@@ -43,8 +43,14 @@ async def send_data(send: Send, data: bytes, status: int = 200, more: Mapping[st
     await answer(send, Head(status, {**headers, **more}), data)
 
 
-def problem(message: str, kind: str) -> dict[str, Any]:
-    """An error that clients of OpenAI and of Anthropic both read."""
+OLLAMA = ("/api/", "/v1/api/")
+"""How the addresses of its API begin."""
+
+
+def problem(message: str, kind: str, path: str = "") -> dict[str, Any]:
+    """An error that clients of OpenAI, Anthropic and Gemini read; at an address of Ollama's as its clients do."""
+    if path.startswith(OLLAMA):
+        return {"error": message}
     return {"type": "error", "error": {"message": message, "type": kind, "param": None, "code": None}}
 
 
@@ -66,7 +72,7 @@ class Methods:
         else:
             allowed = ", ".join(self._endpoints)
             message = f"{method} is not served at {scope['path'][:200]}; use {allowed}"
-            await send_json(send, problem(message, "invalid_request_error"), 405, {"allow": allowed})
+            await send_json(send, problem(message, "invalid_request_error", scope["path"]), 405, {"allow": allowed})
 
 
 def _headless(send: Send) -> Send:
@@ -117,7 +123,7 @@ class Guarded:
             if rows:
                 scope[ACCESS] = known(rows, sent_key(headers, scope.get("query_string", b"").decode("latin-1")))
         except ProviderError as error:
-            await send_json(send, problem(error.message, "authentication_error"), error.status)
+            await send_json(send, problem(error.message, "authentication_error", scope["path"]), error.status)
             return
         await self._endpoint(scope, receive, send)
 

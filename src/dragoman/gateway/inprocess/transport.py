@@ -66,7 +66,8 @@ def transport(
     model         what to ask for, whatever the client names;  key  the upstream's (or DRAGOMAN_UPSTREAM_KEY)
     dialect       dialect of the model, a row, or the path of a row's .json; "auto" parses them all
     tools         way tools travel: "native", "text" or "both"; None: found by trying
-    compact       explain tools in one line each;  nonce  count only calls that carry a code made for the request
+    compact       explain tools in one line each
+    nonce         count only calls that carry a code made for the request; tools go as text
     inspect       record exchanges, shown at /inspect;  mcp  a file of MCP servers whose tools every model gets
     environ       where variables are looked for; None: the environment
     peer          connections to use in place of real ones: `dragoman.io.scripted.ScriptedPeer`, for tests

@@ -10,11 +10,12 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import math
 import os
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 from urllib.parse import parse_qs, urlsplit
 
 from ...dialects.rows.table import DIALECTS
@@ -36,6 +37,8 @@ from .recorder import Recorder
 from .recording import Body, Hop, Recording
 from .replay_request import reading
 from .view import whole, wire
+
+N = TypeVar("N", int, float)
 
 log: logging.Logger = logging.getLogger("dragoman.gateway")
 
@@ -158,8 +161,8 @@ class Inspector:
 
     async def _news(self, scope: Scope, asked: Mapping[str, Any]) -> Any:
         """The rows that changed since a version; waits for some."""
-        since = int(asked.get("since", "0") or 0)
-        await self._recorder.changed(since, min(float(asked.get("wait", "0") or 0), LONGEST_WAIT))
+        since = number_in(asked, "since", int)
+        await self._recorder.changed(since, min(number_in(asked, "wait", float), LONGEST_WAIT))
         seen = list(self._seen(scope))
         rows = [row(recording) for recording in seen if recording.version > since]
         return {
@@ -276,6 +279,15 @@ def keys_of(scope: Scope) -> dict[bytes, bytes]:
     """What of a request says who asks."""
     named = {b"authorization", b"x-api-key", b"x-goog-api-key", b"api-key"}
     return {name: value for name, value in scope["headers"] if name in named}
+
+
+def number_in(asked: Mapping[str, Any], name: str, kind: Callable[[str], N]) -> N:
+    """The number that a parameter gives, 0 where it is not there."""
+    given = str(asked.get(name) or 0)
+    try:
+        return kind(given) if math.isfinite(float(given)) else kind("")
+    except (ValueError, OverflowError):
+        raise UsageError(f"{name} is {given[:40]!r}; give a number, or leave it out") from None
 
 
 class Missing(UsageError):

@@ -258,14 +258,18 @@ def _hop(written: Mapping[str, Any], attempts: Sequence[UpstreamAttempt]) -> Hop
 
 def _route(written: Mapping[str, Any]) -> Route:
     rows = [_dialect(each) for each in written["dialects"]]
-    return Route(
-        provider=_provider(written["provider"], written["codec"]),
-        base_url=written["base_url"],
-        tools=Tools(written["tools"]) if written["tools"] is not None else None,
-        dialects=rows[0] if len(rows) == 1 else rows,
-        prompt_dialect=_dialect(written["prompt_dialect"]),
+    fields: dict[str, Any] = {
         **{name: written[name] for name in ROUTE},
-    )
+        "provider": _provider(written["provider"], written["codec"]),
+        "base_url": written["base_url"],
+        "tools": Tools(written["tools"]) if written["tools"] is not None else None,
+        "dialects": rows[0] if len(rows) == 1 else rows,
+        "prompt_dialect": _dialect(written["prompt_dialect"]),
+    }
+    try:
+        return Route(**fields)
+    except UsageError:  # of a time when a nonce that could not hold was taken, and held nothing
+        return Route(**{**fields, "nonce": False})
 
 
 def _provider(name: str, codec: str) -> Provider:

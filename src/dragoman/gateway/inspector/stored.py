@@ -20,7 +20,7 @@ from ..http.asgi import Receive, Scope, Send
 from ..http.endpoints import ACCESS
 from ..recordings.store import Line, RecordingStore, Session
 from ..recordings.table import Query
-from .api import FORGOTTEN, WAS_CUT, Inspector, Missing, keys_of
+from .api import FORGOTTEN, WAS_CUT, Inspector, Missing, keys_of, number_in
 from .columns import fields_of
 from .recorder import AGAIN, once, sent_nowhere
 from .recording import Recording
@@ -89,8 +89,8 @@ class StoredInspector(Inspector):
 
     def _query(self, scope: Scope, asked: Mapping[str, Any]) -> Query:
         return Query(
-            before=int(asked.get("before") or 0),
-            limit=int(asked.get("limit") or PAGE),
+            before=number_in(asked, "before", int),
+            limit=number_in(asked, "limit", int) or PAGE,
             marks=tuple(filter(None, str(asked.get("marks", "")).split(","))),
             words=str(asked.get("q", "")).strip(),
             owner=_owner(scope),

@@ -127,21 +127,46 @@ def open_store(where: str) -> RecordingStore:
 
     Raises UsageError for what is neither, and where PostgreSQL's driver is missing.
     """
-    scheme = urlsplit(where).scheme
-    if scheme in POSTGRES:
-        try:
-            import_module("psycopg")
-        except ImportError as error:
-            raise UsageError(NO_DRIVER) from error
+    if why := unusable(where):
+        raise UsageError(why)
+    if is_postgres(where):
         return _made("postgres", "PostgresStore", where)
-    if not where or (scheme not in {"", SQLITE} and len(scheme) > 1):  # one letter is a drive of Windows
-        raise UsageError(NO_STORE.format(where=where[:80]))
+    return _made("sqlite", "SqliteStore", _file(where))
+
+
+def unusable(where: str) -> str:
+    """Why nothing can be recorded at this address or path, and what to do; "" where only using it could tell."""
+    if is_postgres(where):
+        return "" if is_there("psycopg") else NO_DRIVER
+    return "" if _file(where) is not None else NO_STORE.format(where=_shown(where))
+
+
+def is_there(driver: str) -> bool:
+    """Is this library installed, and can it be used?"""
+    try:
+        import_module(driver)
+    except ImportError:  # psycopg raises it too where the system has no libpq
+        return False
+    return True
+
+
+def _file(where: str) -> Path | None:
+    """The file that a path or a `sqlite:` address names; None where it names none."""
+    scheme = urlsplit(where).scheme
+    if scheme not in {"", SQLITE} and len(scheme) > 1:  # one letter is a drive of Windows
+        return None
     path = where.removeprefix(f"{SQLITE}://").removeprefix(f"{SQLITE}:") if scheme == SQLITE else where
     if not path or path == "/":
-        raise UsageError(NO_STORE.format(where=where[:80]))
-    return _made("sqlite", "SqliteStore", Path(path.removeprefix("/") if scheme == SQLITE else path))
+        return None
+    return Path(path.removeprefix("/") if scheme == SQLITE else path)
 
 
-def _made(module: str, name: str, where: str | Path) -> RecordingStore:
+def _shown(where: str) -> str:
+    """An address that is none, without what may be a user and a password in it, or anything behind a question mark."""
+    scheme, colon, rest = where.partition("://")
+    return f"{scheme}{colon}{rest.rpartition('@')[2]}".partition("?")[0][:80]
+
+
+def _made(module: str, name: str, where: str | Path | None) -> RecordingStore:
     kind: Callable[[Any], RecordingStore] = getattr(import_module(f".{module}", __package__), name)
     return kind(where)

@@ -29,7 +29,7 @@ from ...turn.reasoning_store import ReasoningStore, ReplayState
 from ...turn.shared_cache import Shared
 from ...turn.tool_support import Finding, Support, ToolSupport
 from ...types import Message, Reasoning
-from ..config.load import Server
+from ..config.load import NO_REDIS, Server
 from .board import LOOK, Board, Drawer
 from .contents import Contents
 from .conversations import Conversations
@@ -52,7 +52,6 @@ log: logging.Logger = logging.getLogger("dragoman.gateway")
 
 EVERY = 600.0
 """Seconds between two looks for what is too old."""
-NO_REDIS = "server.state names a Redis server, whose client is not installed; run: pip install 'dragoman[redis]'"
 UNUSABLE = "the directory %s cannot be used (%s); every process keeps for itself what others may need"
 
 
@@ -162,7 +161,7 @@ def stores_for(server: Server) -> StateStores:
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] != "redis":
             raise
-        raise UsageError(NO_REDIS) from error
+        raise UsageError(f"$.server.state: {NO_REDIS}") from error
     url = server.state.replace("valkey", "redis", 1) if server.state.startswith("valkey") else server.state
     store = redis_store.RedisStore(
         url,

@@ -24,7 +24,8 @@ ROOT = "dragoman"
 OTHERS = ("uvicorn", "uvicorn.error", "asyncio")
 """Whose warnings are written the same way."""
 ACCESS = "dragoman.access"
-OURS = (ACCESS, "dragoman.gateway", "dragoman.gateway.mcp", "dragoman.mcp")
+GATEWAY = "dragoman.gateway"
+OURS = (ACCESS, GATEWAY, "dragoman.gateway.mcp", "dragoman.mcp")
 """Every logger that speaks while a gateway serves."""
 MOST = 200
 """Characters of anything a client or a provider chose."""
@@ -149,6 +150,12 @@ class Lines(logging.Formatter):
 def _visible(character: str) -> str:
     """What would end a line, or move a terminal's cursor, is spelt out."""
     return character if character.isprintable() else json.dumps(character)[1:-1]
+
+
+def told(form: Form, message: str) -> str:
+    """The line of what is said before anything is logged, whatever the level."""
+    record = logging.LogRecord(GATEWAY, logging.INFO, "", 0, "%s", (message,), None)
+    return Lines(form).format(record)
 
 
 class Blotted(logging.Filter):

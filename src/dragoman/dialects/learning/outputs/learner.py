@@ -89,7 +89,7 @@ def learn_from_outputs(
     found = [_judged(row, reading, samples, busy) for reading in readings for row in rows(reading, samples, name)]
     best = max(found, key=_worth, default=None)
     if best is None or best.explained < LEAST - 1 or best.explained < ENOUGH * len(samples):
-        raise NothingLearned(_unexplained(best, samples))
+        raise NothingLearned(_unexplained(best, samples, known))
     same = _already_read(best, samples, known)
     if same:
         raise AlreadyRead(same)
@@ -231,6 +231,17 @@ def _already_read(best: LearnedRow, samples: Sequence[Sample], known: Sequence[D
     return sorted(names, key=lambda n: -names[n])
 
 
+def _reader(samples: Sequence[Sample], known: Sequence[Dialect]) -> tuple[str, int]:
+    """The row of `known` that reads calls in the most samples, and in how many."""
+    found: dict[str, int] = {}
+    for sample in samples if known else ():
+        calls = parse(sample.text, tools=sample.tools, dialects=known).calls
+        for name in {call.report.dialect for call in calls if call.report is not None}:
+            found[name] = found.get(name, 0) + 1
+    best = max(found, key=found.__getitem__, default="")
+    return best, found.get(best, 0)
+
+
 def _squeezed(text: str) -> str:
     return "".join(text.split())
 
@@ -270,10 +281,16 @@ def _too_few(samples: Sequence[Sample]) -> str:
     )
 
 
-def _unexplained(best: LearnedRow | None, samples: Sequence[Sample]) -> str:
+def _unexplained(best: LearnedRow | None, samples: Sequence[Sample], known: Sequence[Dialect]) -> str:
     if best is None:
         return "calls were found, but nothing marks them that a row could hold; open an issue with the samples"
     reasons = [f"{r.sample.id}: {r.why}" for r in best.reads if r.why]
+    name, count = _reader(samples, known)
+    if count >= LEAST and count >= ENOUGH * len(samples):
+        return (
+            f"the built-in dialect {name!r} reads calls in {count} of the {len(samples)} samples, said to hold "
+            f"others ({'; '.join(reasons[:3])}); use it by that name, or mend the calls that the samples say they hold"
+        )
     return (
         f"no row explains these samples: the best reads {best.explained} of {len(samples)} "
         f"({'; '.join(reasons[:3])}); leave out outputs that were cut or hold no call, give more of one kind at a time,"
