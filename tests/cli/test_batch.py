@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import subprocess
@@ -125,3 +126,32 @@ def test_a_command_loads_no_templates_before_a_page_is_written() -> None:
     environment = {k: v for k, v in os.environ.items() if not k.startswith(("COV_", "PYTEST"))}
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
     assert run.stdout.strip() == "set()"
+
+
+def cut_file(tmp_path: Path) -> Path:
+    file = tmp_path / "cut.jsonl.gz"
+    file.write_bytes(gzip.compress(b"".join(form.sample.encode() + b"\n" for form in ROWS) * 20)[:-60])
+    return file
+
+
+def test_a_cut_file_is_named_and_ends_with_a_failure(run: Run, tmp_path: Path) -> None:
+    cut, fine = cut_file(tmp_path), corpus(tmp_path)
+    for command in (("lint",), ("inspect", "--sample", 9999), ("clean", "-o", tmp_path / "o.jsonl", "--workers", 1)):
+        told = run("batch", command[0], cut, fine, *command[1:])
+        assert (told.code, "cut.jsonl.gz cannot be read" in told.err) == (1, True), told
+    assert (tmp_path / "o.jsonl").stat().st_size > fine.stat().st_size
+
+
+def test_what_must_be_whole_is_refused_where_it_is_cut(run: Run, tmp_path: Path) -> None:
+    cut, fine = cut_file(tmp_path), corpus(tmp_path)
+    for arguments in (
+        ("score", cut), ("score", fine, "--gold", cut), ("score", fine, "--baseline", cut), ("leak", cut, "--against", fine),
+        ("leak", fine, "--against", cut), ("clean", fine, "-o", tmp_path / "o.jsonl", "--without", cut),
+    ):  # fmt: skip
+        told = run("batch", *arguments)
+        assert (told.code, "cut.jsonl.gz cannot be read" in told.err, "fetch it again" in told.err) == (2, True, True), told
+
+
+def test_lint_says_how_many_rows_are_unfit(run: Run, tmp_path: Path) -> None:
+    told = run("batch", "lint", corpus(tmp_path, b"{", b"[1]"), "--workers", 1)
+    assert f"{len(ROWS) + 2} rows read: `clean` would keep {len(ROWS)} and set 2 aside" in told.out

@@ -22,7 +22,8 @@ from ..scores.metrics import METRICS, Tally, counted
 from ..scores.sample import Sample
 from .expected import Expected, judged, sample_of
 from .sources import sources_of
-from .units import Unit, plan, rows
+from .units import Unit, plan
+from .unread import whole
 
 Tallies: TypeAlias = dict[str, dict[str, Tally]]
 """Group → metric → what was counted; under `COMPARED` what became better or worse than the baseline."""
@@ -90,10 +91,8 @@ def count_unit(unit: Unit, scoring: Scoring) -> Tallies:
     told: dict[str, dict[str, Tally]] = {}
     metrics = [METRICS[name] for name in scoring.metrics or METRICS]
     group_of = GROUPS.get(scoring.by)
-    for raw in rows(unit, scoring.options.max_row):
+    for raw in whole(unit, scoring.options.max_row):
         _tally(told, ROWS, "", ("read",))
-        if raw.digest:  # longer than may be read
-            continue
         outcome = judged(raw, unit.source, scoring.options, expected)
         if outcome.chat is None:
             continue

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 from ...errors import UsageError
 from ...gateway.recordings.store import is_store, without_password
 
-SUFFIXES = (".jsonl", ".json", ".ndjson", ".gz", ".zst", ".parquet", ".traj")
+SUFFIXES = (".jsonl", ".json", ".ndjson", ".gz", ".zst", ".bz2", ".xz", ".parquet", ".traj")
 _RECORDINGS = ".recordings"
 
 

@@ -37,6 +37,7 @@ from .lines import Raw, Run, hash_of, one_by_one
 from .proof import AT_ONCE, proven
 from .tally import Tally
 from .units import Unit, input_digest, pieces
+from .unread import judged_raw
 
 KEEPS: dict[str, frozenset[RowVerdict]] = {
     "strict": frozenset({RowVerdict.OK, RowVerdict.NONE}),
@@ -149,14 +150,20 @@ class _Work:
     def row(self, raw: Raw) -> None:
         """One row: judged, and put where it belongs."""
         [digest] = self._read([raw.hash])
-        if self._job.sample < 1 and _share(digest, self._job.seed) >= self._job.sample:
+        if raw.fault:
+            self._put(judged_raw(raw, self._unit.source, self._options))
+        elif self._job.sample < 1 and _share(digest, self._job.seed) >= self._job.sample:
             self._tally.dropped["sample"] += 1
-        elif raw.digest:
-            self._put(_too_long(raw, self._unit.source, self._options.max_row))
-        elif self._lane is not None and self._lane.sound_from(0, [raw.data], self._options.to, self._sound):
+        elif self._is_sound(raw):
             self._keep_sound([raw.data], [digest])
         else:
-            self._put(judge(raw.data, self._options, (self._unit.source, raw.offset)))
+            self._put(judged_raw(raw, self._unit.source, self._options))
+
+    def _is_sound(self, raw: Raw) -> bool:
+        """Is a row fine as it is?  Where it is, it is counted."""
+        if self._lane is None or raw.digest:
+            return False
+        return bool(self._lane.sound_from(0, [raw.data], self._options.to, self._sound))
 
     def _read(self, digests: list[bytes]) -> list[bytes]:
         """Count rows that were read, by their hashes."""
@@ -202,10 +209,11 @@ class _Work:
             found = Finding("leak", "$", f"it stands in the evaluation data, at {leak}")
             outcome = outcome._replace(findings=(found, *outcome.findings))
         self._tally.judged(outcome)
-        if self._job.command == "lint":
-            self._tally.kept += 1
+        unfit = outcome.verdict not in self._keeps or outcome.chat is None or not UNFIT.isdisjoint(outcome.codes)
+        if self._job.command == "lint":  # what would become of it
+            self._tally.aside, self._tally.kept = self._tally.aside + unfit, self._tally.kept + (not unfit)
             self._look(outcome)
-        elif leak or outcome.verdict not in self._keeps or outcome.chat is None or not UNFIT.isdisjoint(outcome.codes):
+        elif leak or unfit:
             self._aside(outcome)
         else:
             self._keep(outcome)
@@ -366,11 +374,6 @@ def _share(digest: bytes, seed: int) -> float:
     """Where a row stands between 0 and 1, by its hash and the seed."""
     number = sha256(digest + str(seed).encode()).digest()[:7]
     return int.from_bytes(number, "big") / 256**7
-
-
-def _too_long(raw: Raw, source: str, most: int) -> Outcome:
-    finding = Finding("too_long", "", f"it has {raw.size:,} bytes; --max-row allows {most:,}")
-    return Outcome(raw.digest, source, raw.offset, raw.data, RowVerdict.BROKEN, None, None, (finding,))
 
 
 def _set_aside(outcome: Outcome) -> bytes:

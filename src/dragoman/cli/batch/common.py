@@ -21,7 +21,6 @@ from rich.progress import (
     TransferSpeedColumn,
 )
 
-from ...batch.codes import CODES
 from ...batch.formats.table import FORMATS, format_named
 from ...batch.options import Options
 from ...batch.report.report import changes, report
@@ -35,7 +34,6 @@ from ...batch.running.work import Stopped
 from ...gateway.recordings.store import is_store
 from ..inputs import name, read_dialect, read_text, read_tools
 from ..interrupts import interruptible
-from ..outputs import print_json, print_table
 from .reports import earlier, write_report
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -229,35 +227,6 @@ def shown_progress() -> Iterator[Callable[[Step], None] | None]:
             )  # fmt: skip
 
         yield on_step
-
-
-def tell(told: Mapping[str, Any], *, as_json: bool) -> None:
-    """What came of a run."""
-    if as_json:
-        print_json(told)
-        return
-    totals = told["totals"]
-    away = ", ".join(f"{count:,} dropped ({why})" for why, count in totals["dropped"].items())
-    counted = f"{totals['read']:,} rows read: {totals['kept']:,} kept, {totals['aside']:,} set aside"
-    click.echo(f"{counted}, {away}" if away else counted)
-    for table in ("formats", "verdicts", "dialects"):
-        if totals[table]:
-            click.echo(f"{table:<9} " + ", ".join(f"{key} {count:,}" for key, count in totals[table].items()))
-    if totals["calls"]:
-        calls = totals["calls"]
-        valid = f"{calls['valid_before']:,} valid, {calls['valid_after']:,} after repair"
-        click.echo(f"calls     {calls['all']:,}: {valid}")
-    if totals["codes"]:
-        print_table(("code", "rows", "means"), _coded(totals["codes"]))
-    if totals["losses"]:
-        print_table(("not held", "rows"), [(path, f"{n:,}") for path, n in totals["losses"].items()])
-    for place, file in told["outputs"].items():
-        click.echo(f"{place}  {file['bytes']:,} bytes")
-
-
-def _coded(codes: Mapping[str, int]) -> list[tuple[str, str, str]]:
-    ordered = sorted(codes.items(), key=lambda each: (-each[1], each[0]))
-    return [(code, f"{count:,}", CODES[code].means) for code, count in ordered]
 
 
 def _column(given: str) -> tuple[str, str]:
