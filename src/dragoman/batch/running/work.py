@@ -328,9 +328,9 @@ class _Table:
         self._writer: Any = None
 
     def __enter__(self) -> _Table:
+        arrow()  # says what to install
         import pyarrow.parquet as pq  # noqa: PLC0415  an extra
 
-        arrow()
         self._path.parent.mkdir(parents=True, exist_ok=True)
         self._beside = self._path.with_name(f".{self._path.name}.tmp")
         self._writer = pq.ParquetWriter(self._beside, schema(), compression="zstd")

@@ -99,9 +99,9 @@ def output_options(command: Command) -> Command:
     """A command with the options of what is written."""
     for option in reversed((
         click.option("-o", "--output", required=True, metavar="FILE", type=click.Path(dir_okay=False),
-                     help="File of the rows that are kept: .jsonl, or .parquet for a table of the judged rows."),
+                     help="File of the rows that are kept: .jsonl (.jsonl.gz, .jsonl.zst), or .parquet for a table."),
         click.option("--resume", is_flag=True, help="Go on with what a run of the same command left."),
-        click.option("--overwrite", is_flag=True, help="FILE may be there already."),
+        click.option("--overwrite", is_flag=True, help="FILE, and what stands beside it, may be there already."),
         click.option("--arguments", type=click.Choice(["object", "string"]), help="Form of arguments."),
         click.option("--parallel", type=click.Choice(["list", "consecutive", "none"]), help="Form of several calls."),
         click.option("--dialect", metavar="NAME", help="Dialect of calls where the target has them in text."),
