@@ -142,6 +142,18 @@ def test_a_cut_file_is_named_and_ends_with_a_failure(run: Run, tmp_path: Path) -
     assert (tmp_path / "o.jsonl").stat().st_size > fine.stat().st_size
 
 
+def test_a_pipe_is_refused_at_once_and_nothing_of_it_is_read(run: Run, tmp_path: Path) -> None:
+    """Nobody writes into it, so that opening it would wait for ever."""
+    pipe, fine = tmp_path / "pipe", corpus(tmp_path)
+    os.mkfifo(pipe)
+    for arguments in (
+        ("lint", pipe), ("inspect", fine, pipe), ("clean", pipe, "-o", tmp_path / "o.jsonl"), ("score", pipe), ("lint", "-"),
+        ("score", fine, "--gold", pipe), ("leak", fine, "--against", pipe), ("lint", "/dev/null"),
+    ):  # fmt: skip
+        told = run("batch", *arguments)
+        assert (told.code, "write them into a file" in told.err) == (2, True), told
+
+
 def test_what_must_be_whole_is_refused_where_it_is_cut(run: Run, tmp_path: Path) -> None:
     cut, fine = cut_file(tmp_path), corpus(tmp_path)
     for arguments in (

@@ -30,6 +30,7 @@ from ...batch.running.job import Command as Doing
 from ...batch.running.job import Job
 from ...batch.running.leaks import evaluation
 from ...batch.running.on_ray import Ray
+from ...batch.running.sources import STDIN
 from ...batch.running.work import Stopped
 from ...gateway.recordings.store import is_store
 from ..inputs import name, read_dialect, read_text, read_tools
@@ -46,7 +47,8 @@ class Rows(click.Path):
         super().__init__(exists=True)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        return value if isinstance(value, str) and is_store(value) else super().convert(value, param, ctx)
+        given = isinstance(value, str) and (value == STDIN or is_store(value))
+        return value if given else super().convert(value, param, ctx)
 
 
 ROWS = Rows()
