@@ -21,8 +21,8 @@ from typing import IO, Any
 
 from ...errors import UsageError
 from ..arrow import NO_ARROW, arrow
-from ..row_json import BadRow, dumps, loads
-from .documents import BLANK, Elements, rows_of
+from ..row_json import dumps, is_json
+from .documents import BLANK, Elements, lists_rows, rows_of
 from .foreign import foreign
 from .lines import BOM, LEAST, Piece, Raw, line_row, one_by_one, split
 from .packings import packing_of, unpacked
@@ -109,17 +109,11 @@ def kind_of(file: Path) -> tuple[str, str]:
     if text[:1] == b"[":
         return "document" if _is_list(text) else "lines", packing
     line = text.partition(b"\n")[0]
-    if text[:1] == b"{" and len(line) < len(text) and not _is_json(line) and _is_document(text):
-        return "document", packing
-    return "lines", packing
-
-
-def _is_json(line: bytes) -> bool:
-    try:
-        loads(line)
-    except BadRow as why:
-        return why.code != "not_json"
-    return True
+    if text[:1] != b"{":
+        return "lines", packing
+    if not text[len(line) :].strip():  # one line, or the beginning of one
+        return "document" if lists_rows(line) else "lines", packing
+    return "document" if not is_json(line) and _is_document(text) else "lines", packing
 
 
 def _is_list(text: bytes) -> bool:
@@ -128,7 +122,7 @@ def _is_list(text: bytes) -> bool:
     for _ in elements:
         pass
     left = elements.left.lstrip(BLANK)
-    return not left or (left[:1] == b"[" and not _is_json(text.partition(b"\n")[0]))
+    return not left or (left[:1] == b"[" and not is_json(text.partition(b"\n")[0]))
 
 
 def _is_document(text: bytes) -> bool:
