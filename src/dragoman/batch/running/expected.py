@@ -56,7 +56,7 @@ class Expected:
         for chat, outcome in _judged(gold, options):
             question = self._questions.setdefault(key_of(chat), Question())
             question.tools = question.tools if chat.tools is None else chat.tools
-            question.gold = _together(question.gold, gold_of(chat, outcome.calls, certain=True))
+            question.gold = _together(question.gold, gold_of(chat, outcome.own_calls, certain=True))
         for chat, outcome in _judged(baseline, options, self):
             self._questions.setdefault(key_of(chat), Question()).baseline = sample_of(outcome, self)
 
@@ -98,7 +98,7 @@ def sample_of(outcome: Outcome, expected: Expected) -> Sample:
     question = expected.of(chat)
     labels, metadata = chat.labels, chat.metadata
     return Sample(
-        key_of(chat), outcome.calls, _tools(chat), _together(question.gold, gold_of(chat, ())),
+        key_of(chat), outcome.own_calls, _tools(chat), _together(question.gold, gold_of(chat, ())),
         reply=_reply(chat.extra.get("reply")), finish=_finish(chat),
         model=str(metadata.get("model") or _body(chat).get("model") or ""), category=category_of(chat),
         task=next((str(metadata[key]) for key in TASKS if metadata.get(key) is not None), ""),

@@ -15,7 +15,7 @@ from ..options import Dedup, Options
 from ..row_json import dumps
 
 Command = Literal["lint", "clean", "convert"]
-FORM = 1
+FORM = 2
 """Raised when the bytes that a job writes change though nobody asked for other ones."""
 
 

@@ -47,6 +47,6 @@ def evaluation(inputs: Iterable[str | Path], options: Options) -> Pairs:
         for raw in whole(unit, options.max_row):
             outcome = judged_raw(raw, unit.source, options)
             keys = list(marks(outcome))
-            for key in keys[:1] if outcome.calls else keys[-1:]:
+            for key in keys[:1] if outcome.own_calls else keys[-1:]:
                 found.setdefault(key, f"{unit.source}:{raw.offset}")
     return tuple(sorted(found.items()))

@@ -50,7 +50,7 @@ class Tally:
             self.unreadable.setdefault(outcome.source, f"from {outcome.offset} on: {outcome.findings[0].message}")
         for repair in outcome.repairs:
             self.mends.update(repair.mends)
-        for call in outcome.calls:
+        for call in outcome.every_call:
             self.calls["all"] += 1
             self.calls["declared"] += call.declared
             self.calls["json_before"] += call.json_before

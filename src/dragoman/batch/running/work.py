@@ -18,6 +18,7 @@ from typing import Any
 
 from ...types import Verdict
 from ..arrow import arrow, batch_of, repair_as_json, schema
+from ..formats.alternatives import own_answer
 from ..formats.losses import losses
 from ..formats.spec import Format
 from ..formats.training import PURPOSES, for_purpose
@@ -231,14 +232,16 @@ class _Work:
 
     def _for_training(self, outcome: Outcome) -> list[Outcome]:
         assert outcome.chat is not None
+        beside, before = outcome.branches.get(own_answer(outcome.chat), ()), len(outcome.chat.messages)
         wrong = {call.message for call in outcome.calls if call.verdict is Verdict.REFUSED}
+        wrong |= {before + call.message for call in beside if call.verdict is Verdict.REFUSED}
         made = for_purpose(outcome.chat, self._options.to, wrong, outcome.id)
         return [outcome._replace(chat=one) for one in made]
 
     def _keep_one(self, outcome: Outcome) -> None:
         assert outcome.chat is not None
         assert outcome.form is not None
-        goal = target_of(outcome.form, self._options)
+        goal = target_of(outcome.form, self._options, outcome.chat)
         try:
             line = self._written(outcome, goal)
         except BadRow as why:

@@ -65,9 +65,9 @@ def summary(sources: list[Source], outcomes: list[Outcome]) -> dict[str, Any]:
         "files": len(sources), "bytes": sum(described(one)["bytes"] for one in sources), "rows": len(outcomes),
         "formats": dict(Counter(one.form.name if one.form else "unknown" for one in outcomes).most_common()),
         "verdicts": dict(Counter(str(one.verdict) for one in outcomes).most_common()),
-        "calls": sum(len(one.calls) for one in outcomes),
+        "calls": sum(len(one.every_call) for one in outcomes),
         "tools": len({name for one in outcomes for name in _names(one)}),
-        "dialects": dict(Counter(c.dialect for one in outcomes for c in one.calls if c.dialect).most_common()),
+        "dialects": dict(Counter(c.dialect for one in outcomes for c in one.every_call if c.dialect).most_common()),
         "codes": dict(Counter(code for one in outcomes for code in one.codes).most_common()),
         "bad": [_shown(one) for one in bad[:SHOWN_ROWS]], "unreadable": _unreadable(outcomes),
     }  # fmt: skip
@@ -82,7 +82,7 @@ def _unreadable(outcomes: list[Outcome]) -> dict[str, str]:
 
 
 def _names(one: Outcome) -> set[str]:
-    return {call.name for call in one.calls if call.declared}
+    return {call.name for call in one.every_call if call.declared}
 
 
 def _shown(one: Outcome) -> dict[str, Any]:
