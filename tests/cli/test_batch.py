@@ -154,6 +154,50 @@ def test_a_pipe_is_refused_at_once_and_nothing_of_it_is_read(run: Run, tmp_path:
         assert (told.code, "write them into a file" in told.err) == (2, True), told
 
 
+def test_a_report_that_cannot_be_written_is_refused_before_the_work(run: Run, tmp_path: Path) -> None:
+    file, out = corpus(tmp_path), tmp_path / "o.jsonl"
+    rows, mine, page = tmp_path / "rows.json", tmp_path / "mine.json", tmp_path / "mine.html"
+    rows.write_bytes(file.read_bytes())
+    mine.write_text("[1]")
+    page.write_text("<html>")
+    for report in (tmp_path / "no" / "r.html", tmp_path / "r.txt", rows, mine, page, tmp_path / "o.manifest.json"):
+        for arguments in (("clean", rows, "-o", out, "--workers", 1), ("lint", rows, "--workers", 1), ("score", rows)):
+            if arguments[0] == "clean" or "manifest" not in report.name:
+                told = run("batch", *arguments, "--report", report)
+                assert (told.code, "--report" in told.err) == (2, True), (arguments, told)
+    assert (rows.read_bytes(), mine.read_text(), page.read_text()) == (file.read_bytes(), "[1]", "<html>")
+    assert not out.exists()
+    assert run("batch", "clean", file, "-o", out, "--diff", mine).code == 2
+    assert not out.exists()
+
+
+def test_a_column_that_is_nowhere_is_refused_before_the_work(run: Run, tmp_path: Path) -> None:
+    file, out = corpus(tmp_path), tmp_path / "o.jsonl"
+    for command in (("lint", file), ("inspect", file), ("clean", file, "-o", out), ("score", file), ("leak", file, "--against", file)):
+        told = run("batch", *command, "--columns", "messages=nope")
+        assert (told.code, "'nope'" in told.err, "NEW=OLD" in told.err) == (2, True, True), told
+    assert not (tmp_path / "o.parts").exists()
+
+
+def test_a_column_under_the_name_of_another_is_no_reason_to_lose_one(run: Run, tmp_path: Path) -> None:
+    talk = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "Yes."}]
+    file, out = tmp_path / "in.jsonl", tmp_path / "o.jsonl"
+    file.write_text(json.dumps({"messages": "about", "talk": talk}) + "\n")
+    told = run("batch", "clean", file, "-o", out, "--columns", "messages=talk", "--workers", 1)
+    assert "0 kept, 1 set aside" in told.out
+    both = ("--columns", "messages=talk", "--columns", "about=messages")
+    assert run("batch", "clean", file, "-o", out, *both, "--workers", 1, "--overwrite").code == 0
+    assert json.loads(out.read_bytes()) == {"messages": talk, "about": "about"}
+
+
+def test_a_broken_template_is_refused_before_the_work(run: Run, tmp_path: Path) -> None:
+    template, out = tmp_path / "t.jinja", tmp_path / "o.jsonl"
+    template.write_text("{% for m in messages %}{{ m.role }")
+    told = run("batch", "clean", corpus(tmp_path), "-o", out, "--template", template)
+    assert (told.code, "template" in told.err) == (2, True), told
+    assert not (tmp_path / "o.parts").exists()
+
+
 def test_what_must_be_whole_is_refused_where_it_is_cut(run: Run, tmp_path: Path) -> None:
     cut, fine = cut_file(tmp_path), corpus(tmp_path)
     for arguments in (

@@ -32,6 +32,9 @@ def parsed(original: bytes, options: Options) -> dict[str, Any]:
         raise BadRow("not_an_object", f"a row must be a JSON object, not {type(obj).__name__}", "$")
     if options.columns:
         names = {old: new for new, old in options.columns}
+        taken = next((new for old, new in names.items() if old in obj and new in obj and new not in names), "")
+        if taken:  # one of the two would be lost
+            raise BadRow("unreadable", f"a column {taken} is there already; give that one another name too", f"$.{taken}")
         obj = {names.get(key, key): value for key, value in obj.items()}
     return obj
 

@@ -17,6 +17,7 @@ from typing import Any
 from ...errors import UsageError
 from ..report.summary import Summary
 from . import local
+from .beforehand import check_columns, check_template
 from .files import replace_text
 from .job import Job
 from .merge import finish
@@ -65,8 +66,11 @@ def run(
     """
     sources = sources_of(inputs)
     asked = _Asked(engine or (lambda units, job: local.run(units, job, workers)), limit, unit_bytes, on_step)
+    check_template(job.template)
     if not job.output:
-        return _run(sources, job, plan(sources, unit_bytes, limit), asked)
+        units = plan(sources, unit_bytes, limit)
+        check_columns(units, job.options)
+        return _run(sources, job, units, asked)
     output = Path(job.output)
     check_output(output, [source for source in sources if isinstance(source, Path)])
     with alone(output):
@@ -93,6 +97,7 @@ def _run_into(
     if resume:
         sources = _as_begun(begun, sources)
     units = plan(sources, asked.unit_bytes, asked.limit)
+    check_columns(units, job.options)
     if resume and begun is None and (done := _finished(output, job, sources, units, overwrite=overwrite)) is not None:
         return done
     if overwrite and not resume:

@@ -20,6 +20,7 @@ from ..options import Options
 from ..scores.compare import changes, compared
 from ..scores.metrics import METRICS, Tally, counted
 from ..scores.sample import Sample
+from .beforehand import check_columns
 from .expected import Expected, judged, sample_of
 from .sources import sources_of
 from .units import Unit, plan
@@ -60,6 +61,7 @@ def score(inputs: Iterable[str], scoring: Scoring, workers: int = 1) -> dict[str
     `rows` (read, scored).  Raises `UsageError` for a metric that was asked for and lacks what it needs.
     """
     units = plan(sources_of(inputs))
+    check_columns(units, scoring.options)
     total: Tallies = defaultdict(lambda: defaultdict(Counter))
     for told in _counted(units, scoring, workers):
         for group, metrics in told.items():

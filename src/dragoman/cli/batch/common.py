@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import IO, Any, TypeVar
 
 import click
@@ -30,12 +31,13 @@ from ...batch.running.job import Command as Doing
 from ...batch.running.job import Job
 from ...batch.running.leaks import evaluation
 from ...batch.running.on_ray import Ray
+from ...batch.running.places import places_of
 from ...batch.running.sources import STDIN
 from ...batch.running.work import Stopped
 from ...gateway.recordings.store import is_store
 from ..inputs import name, read_dialect, read_text, read_tools
 from ..interrupts import interruptible
-from .reports import earlier, write_report
+from .reports import check_reports, earlier, write_report
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -149,6 +151,9 @@ def job_of(command: Doing, asked: Mapping[str, Any], options: Options) -> Job:
 def do(inputs: Sequence[str], job: Job, asked: Mapping[str, Any]) -> dict[str, Any]:
     """Run a job with a bar on stderr; an interrupt says how to go on."""
     began = time.monotonic()
+    places = places_of(Path(job.output)) if job.output else []
+    check_reports(asked["reports"], [*map(Path, (*inputs, *asked.get("without", ()))), *places])
+    old = earlier(asked["diff"]) if asked["diff"] else None
     try:
         with interruptible(), shown_progress() as on_step:
             told = run(
@@ -156,7 +161,7 @@ def do(inputs: Sequence[str], job: Job, asked: Mapping[str, Any]) -> dict[str, A
                 overwrite=bool(asked.get("overwrite")), limit=asked["limit"], unit_bytes=asked["unit"] << 20,
                 on_step=on_step,
             )  # fmt: skip
-        _reported(told, job, asked, time.monotonic() - began)
+        _reported(told, job, asked, old, time.monotonic() - began)
         return told
     except KeyboardInterrupt:
         if job.output:
@@ -166,7 +171,9 @@ def do(inputs: Sequence[str], job: Job, asked: Mapping[str, Any]) -> dict[str, A
         raise click.ClickException(f"stopped at a row that would be set aside: {why}") from why
 
 
-def _reported(told: dict[str, Any], job: Job, asked: Mapping[str, Any], seconds: float) -> None:
+def _reported(
+    told: dict[str, Any], job: Job, asked: Mapping[str, Any], old: dict[str, Any] | None, seconds: float
+) -> None:  # fmt: skip
     """Write the reports that are asked for, and say what changed."""
     if not job.report:
         return
@@ -177,8 +184,8 @@ def _reported(told: dict[str, Any], job: Job, asked: Mapping[str, Any], seconds:
         summary=Summary(told.pop("summary")), command=f"batch {job.command}", inputs=inputs, outputs=outputs,
         run={"seconds": round(seconds, 1), "workers": asked["workers"]},
     )  # fmt: skip
-    if asked["diff"]:
-        made["changed"] = {"against": asked["diff"], "rows": changes(earlier(asked["diff"]), made)}
+    if old is not None:
+        made["changed"] = {"against": asked["diff"], "rows": changes(old, made)}
         for one in made["changed"]["rows"]:
             click.echo(f"{one['name']}: {one['before']} → {one['after']} {one['way']}".rstrip(), err=True)
     for path in asked["reports"]:

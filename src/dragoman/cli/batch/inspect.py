@@ -12,6 +12,7 @@ import click
 from ...batch.codes import CODES
 from ...batch.judging.row_judge import Outcome
 from ...batch.result import RowVerdict
+from ...batch.running.beforehand import check_columns
 from ...batch.running.sources import Source, described, sources_of
 from ...batch.running.tally import Tally
 from ...batch.running.units import Unit, plan, rows
@@ -39,6 +40,7 @@ def command(inputs: tuple[str, ...], *, sample: int, as_json: bool, **asked: Any
     options = options_of(asked)
     sources = sources_of(inputs)
     units = plan(sources, size=1 << 20)
+    check_columns(units, options)
     outcomes = [judged_raw(raw, unit.source, options) for unit, raw in _sampled(units, sample)]
     told = summary(sources, outcomes)
     if as_json:

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from ...batch.running.beforehand import check_columns
 from ...batch.running.leaks import evaluation, marks
 from ...batch.running.sources import sources_of
 from ...batch.running.units import plan
@@ -30,9 +31,11 @@ def command(
     Shared tools are no leak.  `dragoman batch clean --without EVAL` leaves such rows out.
     """
     options = options_of(asked)
+    units = plan(sources_of(train))
+    check_columns(units, options)
     known = dict(evaluation(against, options))
     pairs, count = [], 0
-    for unit in plan(sources_of(train)):
+    for unit in units:
         for raw in whole(unit, options.max_row):
             count += 1
             outcome = judged_raw(raw, unit.source, options)
