@@ -131,3 +131,23 @@ def test_calls_of_a_completion_go_through_the_template(tmp_path: Path) -> None:
     (tmp_path / "in.jsonl").write_text(json.dumps(COMPLETION))
     job = Job(command="lint", options=Options(), template="{% for m in messages %}{{ m.role }}{{ m.content }}{% endfor %}{{ tools | tojson }}")
     assert "template_calls" in run([tmp_path / "in.jsonl"], job)["totals"]["codes"]
+
+
+def test_a_named_format_is_written_without_the_nulls_of_arrow(tmp_path: Path) -> None:
+    def padded(message: dict[str, Any]) -> dict[str, Any]:
+        return {"tool_calls": None, "tool_call_id": None, **message}
+
+    row = {"messages": [padded(USER), padded({"role": "assistant", "content": "Yes."})]}
+    [made], totals = converted(tmp_path, row, "openai")
+    assert (made["messages"], totals["losses"]) == ([USER, {"role": "assistant", "content": "Yes."}], {})
+    assert converted(tmp_path, row, "", "clean")[0] == [row]
+
+
+def test_a_conversation_in_marks_ends_before_the_answer_that_is_asked_for() -> None:
+    begun = "<|im_start|>user\nhi<|im_end|>\n<|im_start|>assistant\nYes.<|im_end|>\n<|im_start|>user\nAnd?<|im_end|>\n<|im_start|>assistant\n"
+    for text in (begun, begun + "<|im_end|>"):
+        found = judge(json.dumps({"text": text, "id": 7}).encode())
+        assert found.chat is not None
+        assert [m["content"] for m in found.chat.messages] == ["hi", "Yes.", "And?"]
+        assert found.chat.metadata == {"id": 7}
+    assert judge(json.dumps({"text": "lost words " + begun}).encode()).codes == ("unreadable",)

@@ -127,7 +127,7 @@ def read_chat(obj: dict[str, Any]) -> ChatRow:
         messages = chats(rest.pop("messages"), "$.messages")
     else:
         messages = _prompt(rest)
-    row = ChatRow(messages=paired(messages), tools=tools_of(rest))
+    row = ChatRow(messages=paired(messages), tools=tools_of(rest), padded=_is_padded(obj))
     for key in [key for key in TOOL_KEYS if key in rest]:
         del rest[key]
     read_branches(row, rest, plain=_is_plain_prompt(obj))
@@ -137,6 +137,10 @@ def read_chat(obj: dict[str, Any]) -> ChatRow:
         if rest.get(key) is not None:
             row.labels[key] = rest.pop(key)
     return sorted_fields(row, rest)
+
+
+def _is_padded(obj: Mapping[str, Any]) -> bool:
+    return any(value is None and key != "content" for message in _all_messages(obj) for key, value in message.items())
 
 
 def read_branches(row: ChatRow, rest: dict[str, Any], *, plain: bool = False) -> None:

@@ -264,10 +264,11 @@ class _Work:
         """The row as it is kept: its own bytes where nothing about it changes."""
         options = self._options
         asked = options.arguments or options.parallel or options.dialect or options.re_id or options.redact
-        changed = outcome.repairs or asked or options.columns or options.to in PURPOSES
+        assert outcome.chat is not None
+        padded = outcome.chat.padded and options.to  # who names a format wants it without Arrow's nulls
+        changed = outcome.repairs or asked or options.columns or options.to in PURPOSES or padded
         if goal is outcome.form and not changed:
             return outcome.original
-        assert outcome.chat is not None
         return write(outcome.chat, goal, options)
 
     def _losses(self, outcome: Outcome, goal: Format, line: bytes) -> list[Finding]:
