@@ -11,6 +11,9 @@ from collections.abc import Iterable
 
 _KEY_SHAPES = re.compile(
     r"\b(?:sk|pk|rk|gsk|xai|key|hf|nvapi|glpat|ghp|gho|ghu)[-_][\w-]{8,}[\w*.-]*|\bAIza[\w-]{10,}"
+    r"|\b(?:AKIA|ASIA)[A-Z0-9]{16}\b|\bxox[a-z]-[\w-]{8,}|\bxapp-[\w-]{8,}|\bgithub_pat_\w{16,}|\bnpm_\w{16,}"
+    r"|\bSG\.[\w-]{16,}\.[\w-]{16,}|\bya29\.[\w-]{16,}"
+    r"|-----BEGIN [A-Z ]*PRIVATE KEY-----[\w+/=\s\\]*(?:-----END [A-Z ]*PRIVATE KEY-----)?"
     r"|\b(Bearer|Basic)\s+[\w.~+/=-]{6,}|\beyJ[\w-]{6,}\.[\w-]+(?:\.[\w-]+)?"
 )
 

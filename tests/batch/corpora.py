@@ -122,6 +122,17 @@ def hermes(talk: Dialogue) -> dict[str, Any]:
     return {"id": "1", "conversations": made, "tools": json.dumps(functions(talk)), "category": "c", "task": "t"}
 
 
+def chatml(talk: Dialogue, *, tools_inside: bool = False) -> dict[str, Any]:
+    told = "".join(f"<tools>\n{json.dumps(one)}\n</tools>" for one in functions(talk)) if tools_inside else ""
+    made = [("system", talk.system + told)]
+    for each in talk.rounds:
+        calls = "\n".join(f"<tool_call>\n{json.dumps({'name': c.name, 'arguments': c.arguments})}\n</tool_call>" for c in each.calls)
+        results = "\n".join(f"<tool_response>\n{r}\n</tool_response>" for r in each.results)
+        made += [("user", each.question), ("assistant", calls), ("user", results), ("assistant", each.answer)]
+    text = "\n".join(f"<|im_start|>{role}\n{words}<|im_end|>" for role, words in made)
+    return {"text": text} if tools_inside else {"text": text, "tools": functions(talk)}
+
+
 def swift(talk: Dialogue) -> dict[str, Any]:
     made = [{"role": "system", "content": talk.system}]
     for each in talk.rounds:
@@ -331,6 +342,13 @@ TELLERS: tuple[Teller, ...] = (
     Teller("trl", lambda t: {"messages": chat(t, text=False), "tools": functions(t)}),
     Teller("trl", lambda t: {"messages": chat(t, text=False), "tools": json.dumps(functions(t))}),
     Teller("trl", preference),
+    Teller("trl", lambda t: {"prompt": chat(t, text=False)[:2], "completion": chat(t, text=False)[2:], "tools": functions(t)}),
+    Teller("trl", lambda t: {"prompt": t.rounds[0].question, "completion": t.rounds[0].answer}, calls=False),
+    Teller("alpaca", lambda t: {"instruction": t.rounds[0].question, "input": "", "output": t.rounds[0].answer}, calls=False),
+    Teller("alpaca", lambda t: {"instruction": t.system, "input": t.rounds[0].question, "output": t.rounds[0].answer, "system": "s", "history": [["a", "b"]]}, calls=False),
+    Teller("alpaca", lambda t: {"instruction": t.rounds[0].question, "context": "", "response": t.rounds[0].answer, "category": "qa"}, calls=False),
+    Teller("chatml", chatml),
+    Teller("chatml", lambda t: chatml(t, tools_inside=True)),
     Teller("mistral", lambda t: {"messages": chat(t, nine=True), "tools": functions(t)}),
     Teller("axolotl", lambda t: {"messages": with_train(chat(t)), "tools": functions(t)}),
     Teller("openai", lambda t: {"uuid": "u", "messages": chat(t), "tools": functions(t), "license": "x", "used_in": []}),

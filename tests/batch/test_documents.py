@@ -16,9 +16,10 @@ from hypothesis import strategies as st
 
 from dragoman.batch.options import Options
 from dragoman.batch.running import documents
-from dragoman.batch.running.documents import Elements, mark_of
+from dragoman.batch.running.documents import LISTS, Elements, mark_of
 from dragoman.batch.running.engine import run
 from dragoman.batch.running.job import Job
+from dragoman.batch.running.sources import sources_of
 from dragoman.batch.running.units import kind_of, plan, rows
 
 SCALARS = (
@@ -182,3 +183,30 @@ def test_cleaning_a_document_sets_the_poisoned_row_aside_and_resumes(tmp_path: P
     assert run([path], job, resume=True)["totals"] == first["totals"]
     run([path], job, overwrite=True)
     assert out.read_bytes() == kept
+
+
+@pytest.mark.parametrize("key", LISTS)
+@pytest.mark.parametrize("more", ['"n":1,', ""])
+@pytest.mark.parametrize("size", [1, 30_000])
+def test_a_document_on_one_line_is_a_document(key: str, more: str, size: int, tmp_path: Path) -> None:
+    elements = [{"a": i, "s": 'x],"' * 5} for i in range(size)]
+    for text in (f'{{{more}"{key}":{json.dumps(elements)}}}', f'{{{more} "{key}": {json.dumps(elements)}, "z": [1]}}\n'):
+        (tmp_path / "a.json").write_text(text)
+        units = plan(sources_of([tmp_path / "a.json"]))
+        assert [json.loads(raw.data) for unit in units for raw in rows(unit, 1 << 24)] == elements
+
+
+@pytest.mark.parametrize("text", [
+    '{"data":[{"a":1}],"messages":[]}', '{"data":[1,2]}', '{"data":"[{"}', '{"rows":{"a":[{}]}}', '{"data":[{"a":1}]}\n{"data":[{"a":2}]}',
+])  # fmt: skip
+def test_rows_with_a_list_of_their_own_stay_rows(text: str, tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text(text)
+    units = plan(sources_of([tmp_path / "a.jsonl"]))
+    assert [raw.data.decode() for unit in units for raw in rows(unit, 1 << 24)] == text.split("\n")
+
+
+def test_long_lines_that_begin_as_a_document_are_lines(tmp_path: Path) -> None:
+    line = json.dumps({"data": [{"a": "x" * 100}] * 12_000})
+    (tmp_path / "a.jsonl").write_text(f"{line}\n{line}\n")
+    units = plan(sources_of([tmp_path / "a.jsonl"]))
+    assert [raw.data.decode() for unit in units for raw in rows(unit, 1 << 24)] == [line, line]

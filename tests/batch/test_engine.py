@@ -18,6 +18,8 @@ import pytest
 from dragoman.batch.options import Options
 from dragoman.batch.running.engine import run
 from dragoman.batch.running.job import Job
+from dragoman.batch.running.packings import unpacked
+from dragoman.batch.running.units import kind_of
 from dragoman.errors import UsageError
 
 from .corpora import TELLERS, row
@@ -92,9 +94,152 @@ def test_a_finished_run_is_not_done_again(corpus: Path, tmp_path: Path) -> None:
     steps: list[Any] = []
     assert run([corpus], job(out), unit_bytes=UNIT, resume=True, on_step=steps.append) == json.loads(json.dumps(first))
     assert not steps
-    out.write_bytes(b"")
+    out.unlink()
     run([corpus], job(out), unit_bytes=UNIT, resume=True, on_step=steps.append)
     assert steps
+    assert json.loads(json.dumps(first)) == json.loads(out.with_name("out.manifest.json").read_bytes())
+
+
+def test_a_run_without_its_plan_is_not_begun_over_another(corpus: Path, tmp_path: Path) -> None:
+    """What another run left stays as it was under --resume, whatever differs: options, inputs, limit, or its bytes."""
+    out, other = tmp_path / "out.jsonl", tmp_path / "other.jsonl"
+    other.write_bytes(corpus.read_bytes() + b"\n{}")
+    run([corpus], job(out), unit_bytes=UNIT)
+    before = hashes(out)
+    ways: list[tuple[str, Path, Job, dict[str, Any]]] = [
+        ("options", corpus, job(out, seed=9), {}), ("inputs", other, job(out), {}), ("--limit", corpus, job(out), {"limit": 3}),
+    ]  # fmt: skip
+    for why, source, asked, more in ways:
+        with pytest.raises(UsageError, match=f"{why}.*--overwrite"):
+            run([source], asked, unit_bytes=UNIT, resume=True, **more)
+        assert hashes(out) == before
+    out.write_bytes(out.read_bytes() + b"mine\n")
+    with pytest.raises(UsageError, match="changed since"):
+        run([corpus], job(out), unit_bytes=UNIT, resume=True)
+    assert out.read_bytes().endswith(b"mine\n")
+    run([corpus], job(out), unit_bytes=UNIT, resume=True, overwrite=True)
+    assert hashes(out) == before
+
+
+@pytest.mark.parametrize("resume", [False, True])
+@pytest.mark.parametrize("overwrite", [False, True])
+def test_outputs_that_differ_in_their_ending_leave_each_other_alone(
+    corpus: Path, tmp_path: Path, resume: bool, overwrite: bool
+) -> None:
+    out = tmp_path / "out.jsonl"
+    run([corpus], job(out), unit_bytes=UNIT)
+    before = hashes(out)
+    for name in ("out.ndjson", "out.jsonl.gz", "out.parquet"):
+        with pytest.raises(UsageError, match=r"belongs to out\.jsonl"):
+            run([corpus], job(tmp_path / name), unit_bytes=UNIT, resume=resume, overwrite=overwrite)
+    assert hashes(out) == before
+    assert not (tmp_path / "out.parts").exists()
+
+
+@pytest.mark.parametrize("resume", [False, True])
+def test_an_unfinished_run_is_not_taken_by_another_output(corpus: Path, tmp_path: Path, resume: bool) -> None:
+    def enough(step: Any) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run([corpus], job(tmp_path / "out.jsonl"), unit_bytes=UNIT, on_step=enough)
+    with pytest.raises(UsageError, match=r"belongs to out\.jsonl"):
+        run([corpus], job(tmp_path / "out.ndjson"), unit_bytes=UNIT, resume=resume, overwrite=not resume)
+    assert (tmp_path / "out.parts" / "plan.json").exists()
+
+
+@pytest.mark.parametrize("what", ["aside", "notes", "manifest"])
+def test_what_stands_beside_an_output_is_not_written_over(corpus: Path, tmp_path: Path, what: str) -> None:
+    kept = tmp_path / f"out.{what}.{'json' if what == 'manifest' else 'jsonl'}"
+    kept.write_text("mine")
+    for resume in (False, True):
+        with pytest.raises(UsageError, match="--overwrite"):
+            run([corpus], job(tmp_path / "out.jsonl"), unit_bytes=UNIT, resume=resume)
+    assert kept.read_text() == "mine"
+
+
+def test_what_is_set_aside_is_no_input_of_its_own_output(corpus: Path, tmp_path: Path) -> None:
+    aside = tmp_path / "out.aside.jsonl"
+    aside.write_bytes(corpus.read_bytes())
+    with pytest.raises(UsageError, match="input"):
+        run([aside], job(tmp_path / "out.jsonl"), overwrite=True)
+
+
+def test_two_runs_do_not_write_one_output(corpus: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out.jsonl"
+    met: list[str] = []
+
+    def second(step: Any) -> None:
+        for resume, overwrite in ((False, False), (True, False), (False, True)):
+            with pytest.raises(UsageError) as caught:
+                run([corpus], job(out), unit_bytes=UNIT, resume=resume, overwrite=overwrite)
+            met.append(str(caught.value))
+
+    run([corpus], job(out), unit_bytes=UNIT, on_step=second)
+    assert met
+    assert all("another run is writing" in one for one in met)
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(hashes(out))
+
+
+def test_a_lock_that_a_killed_run_left_stops_nobody(corpus: Path, tmp_path: Path) -> None:
+    (tmp_path / ".out.parts.lock").touch()
+    run([corpus], job(tmp_path / "out.jsonl"), unit_bytes=UNIT)
+    assert not (tmp_path / ".out.parts.lock").exists()
+
+
+@pytest.mark.parametrize("ending", [".gz", ".zst", ".bz2", ".xz"])
+def test_an_output_is_packed_as_its_name_says(corpus: Path, tmp_path: Path, ending: str) -> None:
+    out, plain = tmp_path / f"out.jsonl{ending}", tmp_path / "plain" / "out.jsonl"
+    for place in (out, plain):
+        told = run([corpus], job(place), unit_bytes=UNIT)
+    assert told["totals"]["kept"] == len(plain.read_bytes().splitlines())
+    with unpacked(out, kind_of(out)[1]) as stream:
+        assert stream.read(1 << 30) == plain.read_bytes()
+    assert out.stat().st_size < plain.stat().st_size
+    assert (tmp_path / "out.aside.jsonl").read_bytes() == plain.with_name("out.aside.jsonl").read_bytes()
+    steps: list[Any] = []
+    run([corpus], job(out), unit_bytes=UNIT, resume=True, on_step=steps.append)
+    assert not steps
+
+
+@pytest.mark.parametrize("name", ["out", "out.csv", "out.json", "out.gz", "out.parquet.gz", "-"])
+def test_a_name_that_does_not_say_what_is_written_is_refused(corpus: Path, tmp_path: Path, name: str) -> None:
+    with pytest.raises(UsageError, match=r"\.jsonl"):
+        run([corpus], job(tmp_path / name), unit_bytes=UNIT)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_table_without_its_library_is_refused_before_anything_is_done(
+    corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for library, name in (("pyarrow", "out.parquet"), ("zstandard", "out.jsonl.zst")):
+        monkeypatch.setitem(sys.modules, library, None)
+        with pytest.raises(UsageError, match=r"dragoman\[data\]"):
+            run([corpus], job(tmp_path / name), unit_bytes=UNIT)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_table_of_no_rows_is_a_table(tmp_path: Path) -> None:
+    pq = pytest.importorskip("pyarrow.parquet")
+    (tmp_path / "in.jsonl").touch()
+    run([tmp_path / "in.jsonl"], job(tmp_path / "out.parquet"))
+    assert pq.read_table(tmp_path / "out.parquet").num_rows == 0
+
+
+def test_a_link_goes_on_leading_where_it_led(corpus: Path, tmp_path: Path) -> None:
+    (tmp_path / "there").mkdir()
+    real, link = tmp_path / "there" / "real.jsonl", tmp_path / "out.jsonl"
+    real.write_text("old")
+    link.symlink_to(real)
+    run([corpus], job(link), unit_bytes=UNIT, overwrite=True)
+    assert link.is_symlink()
+    assert real.read_bytes() != b"old"
+
+
+def test_what_is_no_file_is_no_output(corpus: Path, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "out.jsonl")
+    with pytest.raises(UsageError, match="no file"):
+        run([corpus], job(tmp_path / "out.jsonl"), unit_bytes=UNIT, overwrite=True)
 
 
 @pytest.mark.slow
@@ -108,8 +253,8 @@ def test_a_table_of_judged_rows_is_a_corpus_again(corpus: Path, tmp_path: Path, 
     more = run([first], job(again), unit_bytes=UNIT)
     assert (more["totals"]["kept"], more["totals"]["dropped"]) == (table.num_rows, {})
     assert pq.read_table(again).column("row_id").to_pylist() == table.column("row_id").to_pylist()
-    run([first], job(tmp_path / "out.jsonl"), unit_bytes=UNIT)
-    assert sha256((tmp_path / "out.jsonl").read_bytes()).hexdigest() == wanted["out.jsonl"]
+    run([first], job(tmp_path / "rows.jsonl"), unit_bytes=UNIT)
+    assert sha256((tmp_path / "rows.jsonl").read_bytes()).hexdigest() == wanted["out.jsonl"]
 
 
 def test_changed_input_is_read_again(corpus: Path, tmp_path: Path) -> None:

@@ -118,3 +118,16 @@ def test_poison_costs_its_own_row_and_says_why(poison: bytes, tmp_path: Path) ->
     assert aside["codes"]
     assert aside["findings"][0]["message"]
     assert aside["offset"] == len(good) + 1
+
+
+@pytest.mark.parametrize(("text", "hint"), [
+    (b'{"a":1},\n{"a":2},\n', "comma"), (b'{\n "a": 1\n}\n{\n "a": 2\n}\n', "jq -c"), (b'{"a":1}\n{"a"\n', "Expecting"),
+])  # fmt: skip
+def test_rows_that_are_set_out_otherwise_say_how_to_write_them(text: bytes, hint: str, tmp_path: Path) -> None:
+    path, out = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
+    path.write_bytes(text)
+    run([path], Job(command="clean", options=Options(), output=str(out)))
+    aside = [json.loads(line) for line in (tmp_path / "out.aside.jsonl").read_bytes().splitlines()]
+    said = [one["findings"][0]["message"] for one in aside if one["codes"] == ["not_json"]]
+    assert said
+    assert all(hint in one for one in said)

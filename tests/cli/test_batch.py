@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import subprocess
@@ -125,3 +126,88 @@ def test_a_command_loads_no_templates_before_a_page_is_written() -> None:
     environment = {k: v for k, v in os.environ.items() if not k.startswith(("COV_", "PYTEST"))}
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
     assert run.stdout.strip() == "set()"
+
+
+def cut_file(tmp_path: Path) -> Path:
+    file = tmp_path / "cut.jsonl.gz"
+    file.write_bytes(gzip.compress(b"".join(form.sample.encode() + b"\n" for form in ROWS) * 20)[:-60])
+    return file
+
+
+def test_a_cut_file_is_named_and_ends_with_a_failure(run: Run, tmp_path: Path) -> None:
+    cut, fine = cut_file(tmp_path), corpus(tmp_path)
+    for command in (("lint",), ("inspect", "--sample", 9999), ("clean", "-o", tmp_path / "o.jsonl", "--workers", 1)):
+        told = run("batch", command[0], cut, fine, *command[1:])
+        assert (told.code, "cut.jsonl.gz cannot be read" in told.err) == (1, True), told
+    assert (tmp_path / "o.jsonl").stat().st_size > fine.stat().st_size
+
+
+def test_a_pipe_is_refused_at_once_and_nothing_of_it_is_read(run: Run, tmp_path: Path) -> None:
+    """Nobody writes into it, so that opening it would wait for ever."""
+    pipe, fine = tmp_path / "pipe", corpus(tmp_path)
+    os.mkfifo(pipe)
+    for arguments in (
+        ("lint", pipe), ("inspect", fine, pipe), ("clean", pipe, "-o", tmp_path / "o.jsonl"), ("score", pipe), ("lint", "-"),
+        ("score", fine, "--gold", pipe), ("leak", fine, "--against", pipe), ("lint", "/dev/null"),
+    ):  # fmt: skip
+        told = run("batch", *arguments)
+        assert (told.code, "write them into a file" in told.err) == (2, True), told
+
+
+def test_a_report_that_cannot_be_written_is_refused_before_the_work(run: Run, tmp_path: Path) -> None:
+    file, out = corpus(tmp_path), tmp_path / "o.jsonl"
+    rows, mine, page = tmp_path / "rows.json", tmp_path / "mine.json", tmp_path / "mine.html"
+    rows.write_bytes(file.read_bytes())
+    mine.write_text("[1]")
+    page.write_text("<html>")
+    for report in (tmp_path / "no" / "r.html", tmp_path / "r.txt", rows, mine, page, tmp_path / "o.manifest.json"):
+        for arguments in (("clean", rows, "-o", out, "--workers", 1), ("lint", rows, "--workers", 1), ("score", rows)):
+            if arguments[0] == "clean" or "manifest" not in report.name:
+                told = run("batch", *arguments, "--report", report)
+                assert (told.code, "--report" in told.err) == (2, True), (arguments, told)
+    assert (rows.read_bytes(), mine.read_text(), page.read_text()) == (file.read_bytes(), "[1]", "<html>")
+    assert not out.exists()
+    assert run("batch", "clean", file, "-o", out, "--diff", mine).code == 2
+    assert not out.exists()
+
+
+def test_a_column_that_is_nowhere_is_refused_before_the_work(run: Run, tmp_path: Path) -> None:
+    file, out = corpus(tmp_path), tmp_path / "o.jsonl"
+    for command in (("lint", file), ("inspect", file), ("clean", file, "-o", out), ("score", file), ("leak", file, "--against", file)):
+        told = run("batch", *command, "--columns", "messages=nope")
+        assert (told.code, "'nope'" in told.err, "NEW=OLD" in told.err) == (2, True, True), told
+    assert not (tmp_path / "o.parts").exists()
+
+
+def test_a_column_under_the_name_of_another_is_no_reason_to_lose_one(run: Run, tmp_path: Path) -> None:
+    talk = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "Yes."}]
+    file, out = tmp_path / "in.jsonl", tmp_path / "o.jsonl"
+    file.write_text(json.dumps({"messages": "about", "talk": talk}) + "\n")
+    told = run("batch", "clean", file, "-o", out, "--columns", "messages=talk", "--workers", 1)
+    assert "0 kept, 1 set aside" in told.out
+    both = ("--columns", "messages=talk", "--columns", "about=messages")
+    assert run("batch", "clean", file, "-o", out, *both, "--workers", 1, "--overwrite").code == 0
+    assert json.loads(out.read_bytes()) == {"messages": talk, "about": "about"}
+
+
+def test_a_broken_template_is_refused_before_the_work(run: Run, tmp_path: Path) -> None:
+    template, out = tmp_path / "t.jinja", tmp_path / "o.jsonl"
+    template.write_text("{% for m in messages %}{{ m.role }")
+    told = run("batch", "clean", corpus(tmp_path), "-o", out, "--template", template)
+    assert (told.code, "template" in told.err) == (2, True), told
+    assert not (tmp_path / "o.parts").exists()
+
+
+def test_what_must_be_whole_is_refused_where_it_is_cut(run: Run, tmp_path: Path) -> None:
+    cut, fine = cut_file(tmp_path), corpus(tmp_path)
+    for arguments in (
+        ("score", cut), ("score", fine, "--gold", cut), ("score", fine, "--baseline", cut), ("leak", cut, "--against", fine),
+        ("leak", fine, "--against", cut), ("clean", fine, "-o", tmp_path / "o.jsonl", "--without", cut),
+    ):  # fmt: skip
+        told = run("batch", *arguments)
+        assert (told.code, "cut.jsonl.gz cannot be read" in told.err, "fetch it again" in told.err) == (2, True, True), told
+
+
+def test_lint_says_how_many_rows_are_unfit(run: Run, tmp_path: Path) -> None:
+    told = run("batch", "lint", corpus(tmp_path, b"{", b"[1]"), "--workers", 1)
+    assert f"{len(ROWS) + 2} rows read: `clean` would keep {len(ROWS)} and set 2 aside" in told.out

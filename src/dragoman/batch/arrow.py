@@ -104,7 +104,7 @@ def record(outcome: Outcome, options: Options = DEFAULTS) -> dict[str, Any]:
         "format": outcome.form.name if outcome.form else "", "verdict": str(outcome.verdict),
         "codes": list(outcome.codes), "findings": text([[f.code, f.path, f.message] for f in outcome.findings]),
         "repairs": text([repair_as_json(one) for one in outcome.repairs]),
-        "calls": text([call_as_json(one) for one in outcome.calls]), "n_calls": len(outcome.calls),
+        "calls": text([call_as_json(one) for one in outcome.calls]), "n_calls": len(outcome.every_call),
         "orig": outcome.original, "error": outcome.findings[0].message if chat is None and outcome.findings else None,
     }  # fmt: skip
     if chat is not None:

@@ -40,6 +40,7 @@ CODES: Mapping[str, Meaning] = MappingProxyType({
     "duplicate_keys": Meaning(ERROR, "an object has a key twice with different values", "decide which one is meant"),
     "not_an_object": Meaning(ERROR, "the row is JSON but no object", "make each row one JSON object"),
     "unknown_format": Meaning(ERROR, "no known shape fits the row", "name its columns with --columns, or its --format"),
+    "unreadable_file": Meaning(ERROR, "a file cannot be read, or not to its end", "fetch it again, or write it as Parquet or JSON lines"),
     "unreadable": Meaning(ERROR, "the row has a known shape and breaks its rules", "correct it at the path"),
     # tools
     "bad_tools": Meaning(ERROR, "the tools of the row cannot be read", "give each a name and a JSON Schema"),

@@ -48,6 +48,15 @@ def loads(data: bytes) -> Any:
     return value
 
 
+def is_json(data: bytes) -> bool:
+    """Is it JSON, however it may be wrong otherwise?"""
+    try:
+        loads(data)
+    except BadRow as why:
+        return why.code != "not_json"
+    return True
+
+
 def colons(value: Any) -> int:
     """How many colons the JSON of `value` has, none of them escaped: one for each key, and those in strings.
 

@@ -45,7 +45,7 @@ def _read(obj: dict[str, Any]) -> ChatRow:
 
 
 def _write(row: ChatRow, demands: Demands) -> dict[str, Any]:
-    """A request for each row: the conversation up to the model's last turns is what is asked."""
+    """A request for each row: the conversation is what is asked, and answers beside it are not."""
     body = row.extra.get("body")
     model = body if isinstance(body, dict) else {"model": str(row.metadata.get("model", ""))}
     asked = {**model, "messages": written_messages(row.messages, demands), **written_tools(row.tools, demands)}
@@ -58,7 +58,7 @@ def _write(row: ChatRow, demands: Demands) -> dict[str, Any]:
 
 
 BATCH = Format(
-    name="batch", fits=_fits, read=_read, write=_write,
+    name="batch", fits=_fits, read=_read, write=_write, demands=Demands(answers="any"),
     sample='{"custom_id":"r1","method":"POST","url":"/v1/chat/completions","body":{"model":"m","messages":[{"role":"user","content":"hi"}]}}',
     source="https://platform.openai.com/docs/guides/batch",
 )  # fmt: skip

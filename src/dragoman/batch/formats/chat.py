@@ -127,10 +127,10 @@ def read_chat(obj: dict[str, Any]) -> ChatRow:
         messages = chats(rest.pop("messages"), "$.messages")
     else:
         messages = _prompt(rest)
-    row = ChatRow(messages=paired(messages), tools=tools_of(rest))
+    row = ChatRow(messages=paired(messages), tools=tools_of(rest), padded=_is_padded(obj))
     for key in [key for key in TOOL_KEYS if key in rest]:
         del rest[key]
-    read_branches(row, rest)
+    read_branches(row, rest, plain=_is_plain_prompt(obj))
     for key in [key for key, value in rest.items() if "prompt" in obj and _is_answer(value)]:
         row.branches[key] = chats(rest.pop(key), f"$.{key}")
     for key in SETTINGS:
@@ -139,13 +139,17 @@ def read_chat(obj: dict[str, Any]) -> ChatRow:
     return sorted_fields(row, rest)
 
 
-def read_branches(row: ChatRow, rest: dict[str, Any]) -> None:
+def _is_padded(obj: Mapping[str, Any]) -> bool:
+    return any(value is None and key != "content" for message in _all_messages(obj) for key, value in message.items())
+
+
+def read_branches(row: ChatRow, rest: dict[str, Any], *, plain: bool = False) -> None:
     """Take the answers that exclude each other out of the columns; where one is rejected, the row's own is chosen."""
     for key, name in BRANCHES.items():
         value = rest.get(key)
         if isinstance(value, dict) and "role" in value:
             value = [value]
-        elif isinstance(value, str) and key == "rejected" and row.messages and "chosen" not in rest:
+        elif isinstance(value, str) and (plain or (key == "rejected" and row.messages and "chosen" not in rest)):
             value = [said("assistant", value)]
         if isinstance(value, list):
             row.branches[name] = paired(chats(value, f"$.{key}"))
@@ -182,7 +186,13 @@ def _fits_chat(obj: Mapping[str, Any]) -> bool:
     given = obj.get("input")
     if isinstance(given, dict) and "messages" in given:
         return any(isinstance(obj.get(key), list) for key in BRANCHES)
-    return _is_answer(obj.get("prompt"))
+    return _is_answer(obj.get("prompt")) or _is_plain_prompt(obj)
+
+
+def _is_plain_prompt(obj: Mapping[str, Any]) -> bool:
+    """Is it a prompt and answers in plain text?  With tools it is an answer alone (`answers.py`)."""
+    told = any(isinstance(obj.get(key), str) for key in ("completion", "chosen", "rejected"))
+    return isinstance(obj.get("prompt"), str) and told and not any(key in obj for key in TOOL_KEYS)
 
 
 def _is_object_form(obj: Mapping[str, Any]) -> bool:
@@ -398,8 +408,6 @@ def _mended(content: str, path: str, repairs: list[Repair]) -> Any:
 
 
 def _write_swift(row: ChatRow, demands: Demands) -> dict[str, Any]:
-    if row.branches:
-        raise BadRow("unwritable", "ms-swift has no place for several answers; convert to trl", "$")
     made: list[Chat] = []
     for message in written_messages(row.messages, Demands(arguments="object", train=demands.train)):
         calls = message.pop("tool_calls", None)
@@ -433,21 +441,21 @@ SWIFT = Format(
 )  # fmt: skip
 AXOLOTL = Format(
     name="axolotl", fits=_fits_axolotl, read=read_chat, write=write_chat,
-    demands=Demands(train="train"), sample=_SAMPLE % ("c1", '"{\\"a\\":1}"', "c1", ',"train":true'),
+    demands=Demands(train="train", answers="pair"), sample=_SAMPLE % ("c1", '"{\\"a\\":1}"', "c1", ',"train":true'),
     source="https://docs.axolotl.ai/docs/dataset-formats/conversation.html",
 )  # fmt: skip
 TRL = Format(
     name="trl", fits=_fits_trl, read=read_chat, write=write_chat,
-    demands=Demands(arguments="object"), sample=_SAMPLE % ("c1", '{"a":1}', "c1", ""),
+    demands=Demands(arguments="object", answers="any"), sample=_SAMPLE % ("c1", '{"a":1}', "c1", ""),
     source="https://huggingface.co/docs/trl/dataset_formats",
 )  # fmt: skip
 MISTRAL = Format(
     name="mistral", fits=_fits_mistral, read=read_chat, write=write_chat,
-    demands=Demands(ids="nine", train="weight"), sample=_SAMPLE % ("abcDEF123", '"{\\"a\\":1}"', "abcDEF123", ""),
+    demands=Demands(ids="nine", train="weight", answers="pair"), sample=_SAMPLE % ("abcDEF123", '"{\\"a\\":1}"', "abcDEF123", ""),
     source="https://docs.mistral.ai/capabilities/finetuning/",
 )  # fmt: skip
 OPENAI = Format(
     name="openai", fits=_fits_chat, read=read_chat, write=write_openai,
-    demands=Demands(train="weight"), sample=_SAMPLE % ("call_1", '"{\\"a\\":1}"', "call_1", ""),
+    demands=Demands(train="weight", answers="pair"), sample=_SAMPLE % ("call_1", '"{\\"a\\":1}"', "call_1", ""),
     source="https://platform.openai.com/docs/guides/fine-tuning",
 )  # fmt: skip

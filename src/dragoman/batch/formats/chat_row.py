@@ -30,7 +30,7 @@ class ChatRow:
     """A row, its parts named as in `CorpusRow`.
 
     `findings` and `repairs` are what had to be said and mended to read it; `part` is its number among several rows that
-    were made of one, 0 where it is the only one.
+    were made of one, 0 where it is the only one; `padded`: its messages have keys without a value, as Arrow makes them.
     """
 
     messages: list[Chat]
@@ -43,6 +43,7 @@ class ChatRow:
     findings: list[Finding] = field(default_factory=list)
     repairs: list[Repair] = field(default_factory=list)
     part: int = 0
+    padded: bool = False
 
     def find(self, code: str, path: str, message: str) -> None:
         """Say something of the row."""

@@ -172,14 +172,7 @@ def _flags(message: Chat, demands: Demands) -> dict[str, Any]:
     return {demands.train: message[TRAIN]} if demands.train and TRAIN in message else {}
 
 
-def _no_branches(row: ChatRow, name: str) -> None:
-    if row.branches:
-        raise BadRow("unwritable", f"{name} has no place for several answers; convert to trl or openai", "$")
-
-
 def _write_sharegpt(row: ChatRow, demands: Demands) -> dict[str, Any]:
-    if row.branches and set(row.branches) != set(PREFERRED):
-        _no_branches(row, "sharegpt")
     system, messages = _split_system(row)
     made: list[Chat] = []
     results: list[str] = []
@@ -249,7 +242,6 @@ def with_calls(message: Chat, dialect: str) -> str:
 
 
 def _write_hermes(row: ChatRow, demands: Demands) -> dict[str, Any]:
-    _no_branches(row, "hermes")
     made: list[Chat] = []
     words = {"user": "human", "system": "system", "developer": "system", "assistant": "gpt"}
     for message in row.messages:
@@ -267,7 +259,6 @@ def _write_hermes(row: ChatRow, demands: Demands) -> dict[str, Any]:
 
 def _write_dialect(row: ChatRow, demands: Demands) -> dict[str, Any]:
     """Messages of the chat API whose calls are text."""
-    _no_branches(row, "dialect")
     made: list[Chat] = []
     for message in row.messages:
         if message["role"] == "assistant":
@@ -309,13 +300,13 @@ TOOLACE = Format(
 )  # fmt: skip
 SHAREGPT = Format(
     name="sharegpt", fits=_fits, read=_read, write=_write_sharegpt,
-    demands=Demands(arguments="object", ids="none", tools="string", train="train"),
+    demands=Demands(arguments="object", ids="none", tools="string", answers="pair", train="train"),
     sample=_TURNS % ("function_call", '{\\"name\\":\\"f\\",\\"arguments\\":{\\"a\\":1}}', "observation", "7", _COLUMN),
     source="https://github.com/hiyouga/LLaMA-Factory/blob/main/data/README.md",
 )  # fmt: skip
 LLAMAFACTORY = Format(
     name="llamafactory", fits=_never, read=_read, write=_write_sharegpt,
-    demands=Demands(arguments="object", ids="none", tools="string", turns="alternate"), sample=SHAREGPT.sample,
+    demands=Demands(arguments="object", ids="none", tools="string", turns="alternate", answers="pair"), sample=SHAREGPT.sample,
     source="https://github.com/hiyouga/LLaMA-Factory/blob/main/data/README.md",
 )  # fmt: skip
 DIALECT = Format(

@@ -128,8 +128,6 @@ def _read_anthropic(obj: dict[str, Any]) -> ChatRow:
 
 
 def _write_anthropic(row: ChatRow, demands: Demands) -> dict[str, Any]:
-    if row.branches:
-        raise BadRow("unwritable", "this format has no place for several answers; convert to trl or openai", "$")
     tools = typed_tools(row.tools) or ()
     request = Request(model="m", messages=typed(row.messages, "$.messages"), tools=tools)
     body = CODECS["anthropic_messages"].encode_request(request)
@@ -147,7 +145,8 @@ PAIRS: tuple[tuple[str, str], ...] = (
 
 
 def _pair(obj: Mapping[str, Any]) -> tuple[str, str] | None:
-    return next(((a, b) for a, b in PAIRS if obj.get(a) is not None and obj.get(b) is not None), None)
+    """The columns of the request and of the answer; an empty request asks nothing, so its question is elsewhere."""
+    return next(((a, b) for a, b in PAIRS if obj.get(a) not in (None, "", [], {}) and obj.get(b) is not None), None)
 
 
 def _fits_log(obj: Mapping[str, Any]) -> bool:

@@ -15,6 +15,7 @@ from typing import Any
 
 from ..result import Finding
 from ..row_json import BadRow, loads, text
+from .alternatives import has_one_answer, straightened
 from .chat_row import Chat, ChatRow
 
 MOST = 24
@@ -43,6 +44,7 @@ def pattern(path: str) -> str:
 
 def normal(row: ChatRow) -> dict[str, Any]:
     """What a row says, apart from how it is written: what must come back."""
+    row = straightened(row, flagged=True) if has_one_answer(row) else row
     made: dict[str, Any] = {"messages": _messages(row.messages), "ids": _ids(row.messages)}
     if row.tools is not None:
         made["tools"] = [_tool(one) for one in row.tools]

@@ -203,8 +203,6 @@ def _answered(result: Any, path: str) -> Iterator[Chat]:
 
 def _write_bfcl(row: ChatRow, demands: Demands) -> dict[str, Any]:
     """A question, its functions and the truth: the calls of the model's first turn that has any."""
-    if row.branches:
-        raise BadRow("unwritable", "BFCL has no place for several answers; convert to trl or openai", "$")
     called = next((m for m in row.messages if m.get("tool_calls")), None)
     upto = row.messages.index(called) if called is not None else len(row.messages)
     asked = [said(m["role"], plain_text(m)) for m in row.messages[:upto] if m["role"] in ("user", "system")]

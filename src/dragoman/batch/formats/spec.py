@@ -28,6 +28,7 @@ class Demands:
     `turns`      "free", or "alternate": user and assistant by turns, the first one the user's
     `tools`      the column of tools: a "list", a JSON "string", in the system "text", or "none"
     `dialect`    the dialect of calls where they stand in text, `ANY` where each model speaks its own, "" elsewhere
+    `answers`    beside the conversation: "none", a "pair" of a chosen and a rejected one, or "any"
     `train`      the key of a message that says whether it is learnt from, "" for none
     """
 
@@ -37,6 +38,7 @@ class Demands:
     turns: Literal["free", "alternate"] = "free"
     tools: Literal["list", "string", "text", "none"] = "list"
     dialect: str = ""
+    answers: Literal["none", "pair", "any"] = "none"
     train: str = ""
 
     def asked(self, options: Options) -> Demands:

@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from ..row_json import BadRow
+from .alternatives import PAIR, straightened
 from .chat_row import Chat, ChatRow
 
 SFT, DPO = "sft", "dpo"
@@ -43,8 +44,14 @@ def corrections(messages: Sequence[Chat], refused: Collection[int]) -> Iterator[
 
 
 def for_purpose(chat: ChatRow, purpose: str, refused: Collection[int], row_id: str) -> list[ChatRow]:
-    """The rows for training that a row makes, at least one; raises `BadRow` where it makes none."""
-    return pairs(chat, refused, row_id) if purpose == DPO else [supervised(chat, refused)]
+    """The rows for training that a row makes, at least one; raises `BadRow` where it makes none.
+
+    The row's own answer is one that is learnt from; what is a pair already stays one.
+    refused  numbers of messages, those of the row's own answer counted on behind the conversation
+    """
+    if purpose == SFT:
+        return [supervised(straightened(chat, flagged=True), refused)]
+    return [chat] if set(chat.branches) >= PAIR else pairs(straightened(chat), refused, row_id)
 
 
 def supervised(chat: ChatRow, refused: Collection[int]) -> ChatRow:

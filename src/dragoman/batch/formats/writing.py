@@ -12,20 +12,26 @@ from ...errors import DragomanError
 from ...redaction import redact
 from ..options import Options
 from ..row_json import BadRow, dumps
+from .alternatives import PAIR, has_one_answer, straightened
 from .chat import OPENAI, TRL
 from .chat_row import Chat, ChatRow
 from .spec import Format
 from .table import target
 from .training import PURPOSES
 
+NO_PLACE = "{goal} has no place for these answers to one question: {names}; convert to trl"
 
-def target_of(form: Format, options: Options) -> Format:
-    """The format a row of `form` is written in: the one that is asked for, its own, or the chat API's."""
+
+def target_of(form: Format, options: Options, chat: ChatRow) -> Format:
+    """The format a row of `form` is written in: the one that is asked for, its own, or the chat API's.
+
+    The latter has no place for any answers beside the conversation; TRL's columns do.
+    """
     if options.to in PURPOSES:
         return TRL
     if options.to:
         return target(options.to)
-    return form if form.write is not None else OPENAI
+    return form if form.write is not None else TRL if chat.branches else OPENAI
 
 
 def check_target(name: str) -> None:
@@ -40,12 +46,22 @@ def write(chat: ChatRow, goal: Format, options: Options) -> bytes:
     if options.re_id:
         chat = with_new_ids(chat)
     try:
-        made = goal.write(chat, goal.demands.asked(options))
+        made = goal.write(_held(chat, goal), goal.demands.asked(options))
     except BadRow as why:
         raise BadRow("unwritable", str(why), why.path) from why
     except (DragomanError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise BadRow("unwritable", f"{goal.name} cannot hold it: {error}", "$") from error
     return dumps(_redacted(made) if options.redact else made)
+
+
+def _held(chat: ChatRow, goal: Format) -> ChatRow:
+    """The row with its answers where the target has a place for them.  Raises `BadRow` where it has none."""
+    answers = goal.demands.answers
+    if not chat.branches or answers == "any" or (answers == "pair" and set(chat.branches) == PAIR):
+        return chat
+    if has_one_answer(chat):
+        return straightened(chat, flagged=True)
+    raise BadRow("unwritable", NO_PLACE.format(goal=goal.name, names=", ".join(chat.branches)), "$")
 
 
 def with_new_ids(chat: ChatRow) -> ChatRow:

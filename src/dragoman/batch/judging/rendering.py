@@ -33,6 +33,15 @@ def render(order: Mapping[str, Any]) -> Any:
     return [_row(write, row, order.get("tokens") or {}) for row in order["rows"]]
 
 
+def compiles(order: Mapping[str, Any]) -> str:
+    """Why this is no template; "" for one that can be rendered."""
+    try:
+        compile_template(order["template"])
+    except LearnError as why:
+        return str(why)
+    return ""
+
+
 def _row(write: Write, row: Mapping[str, Any], tokens: Mapping[str, str]) -> dict[str, Any]:
     messages, tools = row["messages"], row["tools"] or None
     variables = {"bos_token": "", "eos_token": "", **tokens, "tools": tools, "add_generation_prompt": False}

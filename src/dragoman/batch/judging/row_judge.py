@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from ...errors import UsageError
 from ...types import Verdict
+from ..formats.alternatives import own_answer
 from ..formats.chat_row import Chat, ChatRow, call, canonical, results_apart
 from ..formats.reading import parsed, read
 from ..formats.spec import Format
@@ -51,6 +52,17 @@ class Outcome(NamedTuple):
     def codes(self) -> tuple[str, ...]:
         """The codes of all findings and repairs, each once, in order."""
         return tuple(dict.fromkeys([*(f.code for f in self.findings), *(r.code for r in self.repairs)]))
+
+    @property
+    def every_call(self) -> tuple[JudgedCall, ...]:
+        """The calls of the conversation and of every answer beside it."""
+        return (*self.calls, *(call for some in self.branches.values() for call in some))
+
+    @property
+    def own_calls(self) -> tuple[JudgedCall, ...]:
+        """The calls of the conversation and of the answer that is the row's own."""
+        own = own_answer(self.chat) if self.chat is not None else ""
+        return (*self.calls, *self.branches.get(own, ()))
 
 
 def judge(original: bytes, options: Options = DEFAULTS, origin: Origin = ("", 0)) -> Outcome:

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import IO, NamedTuple
 
-from ..row_json import BadRow, dumps, loads
+from ..row_json import BadRow, dumps, is_json, loads
 from .skipped import Skipped, Stretch, held
 
 CHUNK = 1 << 20
@@ -39,6 +39,7 @@ _QUOTED = re.compile(rb'[^"\\]*+(?:\\.[^"\\]*+)*+', re.DOTALL)
 _WRITTEN = re.compile(rb'(?:[^\s"]++|%b|")++' % _STRING, re.DOTALL)
 _START = re.compile(rb"\n([ \t]*)\{")
 _KEY = re.compile(rb"\s*(%b)\s*:\s*" % _STRING, re.DOTALL)
+_OF_OBJECTS = re.compile(rb"\[\s*(?:\{|\Z)")
 _SPACE = re.compile(rb"\s*")
 OPEN, QUOTE, BACKSLASH = b"[{", b'"', b"\\"
 CLOSERS = {b"[": b"]", b"{": b"}"}
@@ -110,7 +111,15 @@ def _members(open_file: Callable[[], IO[bytes]], begin: int) -> dict[str, Elemen
                 return None
             value = stretch._replace(data=stretch.data[found.end() :])
             made[str(_value(found[1]))] = Element(offset + found.end(), value)
-    return made if elements.closed and not elements.left.strip() else None
+        behind = elements.left or stream.read(CHUNK)
+    return made if elements.closed and not behind.strip() else None
+
+
+def lists_rows(head: bytes) -> bool:
+    """Does the object that begins so hold its rows in a list, and is no row itself?"""
+    found = [(_KEY.match(data), data) for _, (data, *_) in Elements(io.BytesIO(head), 0, len(head))]
+    values = {str(_value(key[1])): data[key.end() :] for key, data in found if key is not None}
+    return ROW not in values and any(_OF_OBJECTS.match(values.get(key, b"")) for key in LISTS)
 
 
 def _value(data: bytes) -> object:
@@ -138,7 +147,7 @@ def _each_with(about: Element | None, rows: Iterator[Stretch], most: int) -> Ite
 def _on_one_line(stretch: Stretch) -> Stretch:
     """JSON without the blanks that set it out on several lines, digits and strings as written; what is none whole."""
     several = b"\n" in stretch.data or b"\r" in stretch.data
-    if stretch.digest or not several or not _is_json(stretch.data):
+    if stretch.digest or not several or not is_json(stretch.data):
         return stretch
     data = b"".join(_WRITTEN.findall(stretch.data))
     return Stretch(data, len(data))
@@ -239,7 +248,7 @@ class Elements:
     def _element(self) -> Iterator[Element]:
         """The element that ends here; one that is no JSON, and in which others begin, ends where the first does."""
         data = self._buffer[self._start : self._at]
-        if self._begun() and not _is_json(data):
+        if self._begun() and not is_json(data):
             yield self._cut()
             return
         if data.strip(BLANK) or self._skipped is not None:
@@ -310,14 +319,6 @@ def _after_blanks(data: bytes, at: int) -> int:
     return at if found is None else found.end()
 
 
-def _is_json(data: bytes) -> bool:
-    try:
-        loads(data)
-    except BadRow as why:
-        return why.code != "not_json"
-    return True
-
-
 def mark_of(head: bytes) -> bytes | None:
     """How the lines begin that begin an element of the list that begins so; None where elements are not set out so."""
     starts = list(_START.finditer(head))
@@ -328,6 +329,6 @@ def mark_of(head: bytes) -> bytes | None:
     pieces = [head[at:end].strip(BLANK).removesuffix(b",") for at, end in pairwise(places)]
     mark = b"\n" + indent + b"{"
     whole = (one.stretch.data for one in Elements(io.BytesIO(), 0, len(head), head))
-    if sum(map(_is_json, pieces)) * 2 < max(2, len(pieces)) or any(mark in one and _is_json(one) for one in whole):
+    if sum(map(is_json, pieces)) * 2 < max(2, len(pieces)) or any(mark in one and is_json(one) for one in whole):
         return None
     return mark

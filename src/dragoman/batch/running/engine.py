@@ -17,16 +17,23 @@ from typing import Any
 from ...errors import UsageError
 from ..report.summary import Summary
 from . import local
+from .beforehand import check_columns, check_template
 from .files import replace_text
 from .job import Job
-from .merge import beside, finish
+from .merge import finish
+from .places import PLAN, alone, begun_of, check_free, check_output, check_own, places_of, told_of, work_of
 from .sources import Source, as_described, described, sources_of
 from .units import UNIT, Unit, plan
 from .work import recorded
 
 LEFT = "{work} holds {done} of {all} units of an unfinished run; add --resume to go on, or --overwrite to begin anew"
 OTHER = "{work} belongs to another run ({why}); add --overwrite to begin anew, or give another output"
-TAKEN = "{output} is there already; give another name, or --overwrite"
+FINISHED = "{output} is what another run left ({why}); give another output, or --overwrite to do it again"
+DIFFERS = {
+    "output": "another output", "job": "other options or another version", "units": "another --limit or --unit",
+    "inputs": "other inputs",
+}  # fmt: skip
+"""What may differ between two runs, and how that is said."""
 Engine = Callable[[Sequence[Unit], Job], Iterable[dict[str, Any]]]
 
 
@@ -58,22 +65,57 @@ def run(
     Raises `UsageError` for what was left by a run and is not to be gone on with, and for inputs that changed meanwhile.
     """
     sources = sources_of(inputs)
-    if job.output:
-        job = replace(job, work=str(beside(Path(job.output), "parts").with_suffix("")))
-        _check_places(job, sources, resume=resume, overwrite=overwrite)
-        if resume and not job.report and (done := _finished(job, sources)) is not None:
-            return done
-        if resume:
-            sources = _as_begun(job, sources)
-        if overwrite and not resume:
-            shutil.rmtree(job.work, ignore_errors=True)
-    units = plan(sources, unit_bytes, limit)
-    records = dict(_begun(units, job, sources, resume=resume)) if job.output else {}
+    asked = _Asked(engine or (lambda units, job: local.run(units, job, workers)), limit, unit_bytes, on_step)
+    check_template(job.template)
+    if not job.output:
+        units = plan(sources, unit_bytes, limit)
+        check_columns(units, job.options)
+        return _run(sources, job, units, asked)
+    output = Path(job.output)
+    check_output(output, [source for source in sources if isinstance(source, Path)])
+    with alone(output):
+        return _run_into(output, sources, job, asked, resume=resume, overwrite=overwrite)
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What a caller asks besides the job."""
+
+    engine: Engine
+    limit: int | None
+    unit_bytes: int
+    on_step: Callable[[Step], None] | None
+
+
+def _run_into(
+    output: Path, sources: list[Source], job: Job, asked: _Asked, *, resume: bool, overwrite: bool
+) -> dict[str, Any]:  # fmt: skip
+    """Do a job that writes, alone; or say that it is done, or why it cannot be."""
+    check_own(output)
+    job = replace(job, work=str(work_of(output)))
+    begun = begun_of(output)
+    if resume:
+        sources = _as_begun(begun, sources)
+    units = plan(sources, asked.unit_bytes, asked.limit)
+    check_columns(units, job.options)
+    if resume and begun is None and (done := _finished(output, job, sources, units, overwrite=overwrite)) is not None:
+        return done
+    if overwrite and not resume:
+        shutil.rmtree(job.work, ignore_errors=True)
+    elif not resume and begun is None:
+        check_free(output)
+    return _run(sources, job, units, asked, dict(_begun(units, job, sources, resume=resume)))
+
+
+def _run(
+    sources: Sequence[Source], job: Job, units: Sequence[Unit], asked: _Asked,
+    done: dict[int, dict[str, Any]] | None = None,
+) -> dict[str, Any]:  # fmt: skip
+    """Do what is not done, and put all together; the manifest."""
+    records = done or {}
     todo = [unit for unit in units if unit.index not in records]
-    work = engine or (lambda units, job: local.run(units, job, workers))
-    sizes = _sizes(units)
-    progress = _Progress(units, sizes, records, on_step)
-    for record in work(todo, job):
+    progress = _Progress(units, _sizes(units), records, asked.on_step)
+    for record in asked.engine(todo, job):
         records[record["unit"]["index"]] = record
         progress.step(record)
     ordered = [records[unit.index] for unit in units]
@@ -126,33 +168,47 @@ def _sizes(units: Sequence[Unit]) -> list[int]:
 # ── what an earlier run left ─────────────────────────────────────────────────
 
 
-def _check_places(job: Job, sources: Sequence[Source], *, resume: bool, overwrite: bool) -> None:
-    output = Path(job.output)
-    if output.resolve() in {Path(str(source)).resolve() for source in sources}:
-        raise UsageError(f"{output} is an input too; give the output another name")
-    if output.exists() and not overwrite and not resume:
-        raise UsageError(TAKEN.format(output=output))
+def _finished(
+    output: Path, job: Job, sources: Sequence[Source], units: Sequence[Unit], *, overwrite: bool
+) -> dict[str, Any] | None:  # fmt: skip
+    """The manifest of this very run, where it came to its end; None where it is to be done.
 
-
-def _finished(job: Job, sources: Sequence[Source]) -> dict[str, Any] | None:
-    """The manifest of this very run, where it came to its end and its files are there."""
-    try:
-        told: dict[str, Any] = json.loads(beside(Path(job.output), "manifest").read_text(encoding="utf-8"))
-        sizes = {name: Path(job.output).with_name(name).stat().st_size for name in told["outputs"]}
-    except (OSError, ValueError, KeyError):
+    Raises `UsageError` for what is there of another run, or was changed since.
+    """
+    there = [place for place in places_of(output) if place.exists()]
+    if not there:
         return None
-    inputs = [{key: value for key, value in one.items() if key != "rows_sha256"} for one in told["inputs"]]
-    same = told["digest"] == job.digest and inputs == [described(source) for source in sources]
-    whole = sizes == {name: file["bytes"] for name, file in told["outputs"].items()}
-    return told if same and whole and not Path(job.work).exists() else None
+    told = told_of(output) or {"outputs": {}}
+    why = _other(told, job, sources, units)
+    sizes = {name: file["bytes"] for name, file in told["outputs"].items()}
+    found = {place.name: place.stat().st_size for place in there if place.name in sizes}
+    if not why and any(sizes[name] != size for name, size in found.items()):
+        why = "it was changed since"
+    if not why and found == sizes:
+        shutil.rmtree(job.work, ignore_errors=True)  # of which something is left where the end was cut short
+        return None if job.report else told
+    if why and not overwrite:
+        raise UsageError(FINISHED.format(output=there[0], why=why))
+    return None
 
 
-def _as_begun(job: Job, sources: Sequence[Source]) -> list[Source]:
+def _other(told: dict[str, Any], job: Job, sources: Sequence[Source], units: Sequence[Unit]) -> str:
+    """Why what is told of a finished run is not said of this one; "" where it is."""
+    if told.get("digest") != job.digest:
+        return DIFFERS["job"]
+    inputs = [{key: value for key, value in one.items() if key != "rows_sha256"} for one in told.get("inputs", ())]
+    if inputs != [described(source) for source in sources]:
+        return DIFFERS["inputs"]
+    keys = list(Unit(0, "").as_json())
+    done = [{key: one.get(key) for key in keys} for one in told.get("units", ())]
+    return "" if done == [unit.as_json() for unit in units] else DIFFERS["units"]
+
+
+def _as_begun(begun: dict[str, Any] | None, sources: Sequence[Source]) -> list[Source]:
     """The sources as the run that is gone on with found them."""
     try:
-        told = json.loads((Path(job.work) / "plan.json").read_text(encoding="utf-8"))["inputs"]
-        left = {one["path"]: one for one in told}
-    except (OSError, ValueError, KeyError, TypeError):
+        left = {one["path"]: one for one in begun["inputs"]} if begun is not None else {}
+    except (KeyError, TypeError):
         return list(sources)
     return [as_described(source, left.get(str(source), {})) for source in sources]
 
@@ -162,8 +218,9 @@ def _begun(
 ) -> Iterator[tuple[int, dict[str, Any]]]:
     """The units that are done already; the folder of parts is this job's afterwards."""
     work = Path(job.work)
-    told = {"job": job.digest, "units": _digest(units), "inputs": [described(source) for source in sources]}
-    plan_file = work / "plan.json"
+    inputs = [described(source) for source in sources]
+    told = {"output": Path(job.output).name, "job": job.digest, "units": _digest(units), "inputs": inputs}
+    plan_file = work / PLAN
     if plan_file.exists():
         done = len(list(work.glob("part-*.json")))
         if not resume:
@@ -171,8 +228,7 @@ def _begun(
         left = json.loads(plan_file.read_text(encoding="utf-8"))
         wrong = next((key for key in told if left.get(key) != told[key]), "")
         if wrong:
-            why = {"job": "other options or another version", "units": "other units"}.get(wrong, "other inputs")
-            raise UsageError(OTHER.format(work=work, why=why))
+            raise UsageError(OTHER.format(work=work, why=DIFFERS[wrong]))
         for unit in units:
             record = recorded(unit, job)
             if record is not None:

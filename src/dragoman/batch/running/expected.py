@@ -17,7 +17,7 @@ from typing import Any
 from ...records import dataclass
 from ..formats.chat_row import ChatRow, typed_tools
 from ..formats.reading import parsed, read
-from ..judging.row_judge import Outcome, judge, judge_chat
+from ..judging.row_judge import Outcome, judge_chat
 from ..options import Options
 from ..result import JudgedCall
 from ..row_json import BadRow, text
@@ -27,7 +27,8 @@ from ..scores.sample import Gold, Sample
 from .keys import questions
 from .lines import Raw
 from .sources import sources_of
-from .units import plan, rows
+from .units import plan
+from .unread import judged_raw, whole
 
 IDS = ("custom_id", "id", "uuid", "task_id", "instance_id", "request_id")
 TASKS = ("task_id", "instance_id")
@@ -55,7 +56,7 @@ class Expected:
         for chat, outcome in _judged(gold, options):
             question = self._questions.setdefault(key_of(chat), Question())
             question.tools = question.tools if chat.tools is None else chat.tools
-            question.gold = _together(question.gold, gold_of(chat, outcome.calls, certain=True))
+            question.gold = _together(question.gold, gold_of(chat, outcome.own_calls, certain=True))
         for chat, outcome in _judged(baseline, options, self):
             self._questions.setdefault(key_of(chat), Question()).baseline = sample_of(outcome, self)
 
@@ -66,12 +67,12 @@ class Expected:
 
 def judged(raw: Raw, source: str, options: Options, expected: Expected | None) -> Outcome:
     """The judgment of an answer, with the tools of its question where it names none itself."""
-    if expected is None:
-        return judge(raw.data, options, (source, raw.offset))
+    if expected is None or raw.digest:
+        return judged_raw(raw, source, options)
     try:
         form, chat = read(parsed(raw.data, options), options)
     except BadRow:
-        return judge(raw.data, options, (source, raw.offset))
+        return judged_raw(raw, source, options)
     if chat.tools is None:
         chat.tools = expected.of(chat).tools
     return judge_chat(form, chat, raw.data, options, (source, raw.offset))
@@ -81,7 +82,7 @@ def _judged(
     inputs: Iterable[str], options: Options, expected: Expected | None = None
 ) -> Iterator[tuple[ChatRow, Outcome]]:
     for unit in plan(sources_of(inputs)) if inputs else ():
-        for raw in rows(unit, options.max_row):
+        for raw in whole(unit, options.max_row):
             outcome = judged(raw, unit.source, options, expected)
             if outcome.chat is not None:
                 yield outcome.chat, outcome
@@ -97,7 +98,7 @@ def sample_of(outcome: Outcome, expected: Expected) -> Sample:
     question = expected.of(chat)
     labels, metadata = chat.labels, chat.metadata
     return Sample(
-        key_of(chat), outcome.calls, _tools(chat), _together(question.gold, gold_of(chat, ())),
+        key_of(chat), outcome.own_calls, _tools(chat), _together(question.gold, gold_of(chat, ())),
         reply=_reply(chat.extra.get("reply")), finish=_finish(chat),
         model=str(metadata.get("model") or _body(chat).get("model") or ""), category=category_of(chat),
         task=next((str(metadata[key]) for key in TASKS if metadata.get(key) is not None), ""),

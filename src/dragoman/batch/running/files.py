@@ -48,6 +48,7 @@ def replacing(path: Path) -> Iterator[Hashed]:
 @contextmanager
 def plainly(path: Path) -> Iterator[IO[bytes]]:
     """The same, neither counted nor hashed."""
+    path = Path(os.path.realpath(path)) if path.is_symlink() else path  # a link goes on leading where it led
     path.parent.mkdir(parents=True, exist_ok=True)
     beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:

@@ -15,7 +15,7 @@ from ..options import Dedup, Options
 from ..row_json import dumps
 
 Command = Literal["lint", "clean", "convert"]
-FORM = 1
+FORM = 2
 """Raised when the bytes that a job writes change though nobody asked for other ones."""
 
 
@@ -49,7 +49,7 @@ class Job:
     @property
     def table(self) -> bool:
         """Are the rows kept as a table of the fixed columns?"""
-        return self.output.endswith(".parquet")
+        return self.output.lower().endswith(".parquet")
 
     def as_json(self) -> dict[str, Any]:
         """What decides about the bytes, as plain data."""

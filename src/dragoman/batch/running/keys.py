@@ -9,6 +9,7 @@ import hashlib
 import re
 from typing import Any
 
+from ..formats.alternatives import straightened
 from ..formats.chat_row import ChatRow, plain_text
 from ..formats.losses import normal
 from ..judging.row_judge import Outcome
@@ -45,8 +46,8 @@ def signatures(chat: ChatRow) -> list[Any]:
 
 
 def calls_of(chat: ChatRow) -> list[Any]:
-    """Names and arguments of the calls, in order; keys by alphabet."""
-    return [_ordered(call) for message in normal(chat)["messages"] for call in message.get("calls", ())]
+    """Names and arguments of the calls, those of the row's own answer among them, in order; keys by alphabet."""
+    return [_ordered(call) for message in normal(straightened(chat))["messages"] for call in message.get("calls", ())]
 
 
 def _ordered(value: Any) -> Any:

@@ -10,12 +10,13 @@ import hashlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from ..judging.row_judge import Outcome, judge
+from ..judging.row_judge import Outcome
 from ..options import Options
 from ..row_json import text
 from .keys import calls_of, questions
 from .sources import sources_of
-from .units import plan, rows
+from .units import plan
+from .unread import judged_raw, whole
 
 LEAST_WORDS = 4
 Pairs = tuple[tuple[str, str], ...]
@@ -43,9 +44,9 @@ def evaluation(inputs: Iterable[str | Path], options: Options) -> Pairs:
     """The keys of evaluation data: of a row with calls those of both, of a question alone its own."""
     found: dict[str, str] = {}
     for unit in plan(sources_of(inputs)):
-        for raw in rows(unit, options.max_row):
-            outcome = judge(raw.data, options, (unit.source, raw.offset))
+        for raw in whole(unit, options.max_row):
+            outcome = judged_raw(raw, unit.source, options)
             keys = list(marks(outcome))
-            for key in keys[:1] if outcome.calls else keys[-1:]:
+            for key in keys[:1] if outcome.own_calls else keys[-1:]:
                 found.setdefault(key, f"{unit.source}:{raw.offset}")
     return tuple(sorted(found.items()))

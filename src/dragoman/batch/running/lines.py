@@ -19,12 +19,16 @@ BOM = b"\xef\xbb\xbf"
 
 
 class Raw(NamedTuple):
-    """The bytes of a row, and where it begins; `size` is more than their number where it is too long to be held."""
+    """The bytes of a row, and where it begins; `size` is more than their number where it is too long to be held.
+
+    With a `fault` it is no row but what can be read of a file no more, and why.
+    """
 
     offset: int
     data: bytes
     size: int
     digest: str = ""
+    fault: str = ""
 
     @property
     def hash(self) -> bytes:

@@ -13,10 +13,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from ..arrow import schema
 from .files import plainly, replace_text, replacing
 from .job import Job
 from .kept import kept_blocks, kept_rows
 from .keys import SIZE
+from .packings import packed
+from .places import beside, packing_of_output
 from .tally import Tally, tally_of
 
 AT_ONCE = 1_000_000
@@ -47,12 +50,6 @@ def finish(job: Job, records: Sequence[dict[str, Any]], inputs: Sequence[dict[st
         replace_text(beside(Path(job.output), "manifest"), json.dumps(told, indent=1, ensure_ascii=False) + "\n")
         shutil.rmtree(job.work, ignore_errors=True)
     return told
-
-
-def beside(output: Path, what: str) -> Path:
-    """The file beside the output: `out.jsonl` → `out.aside.jsonl`, `out.manifest.json`."""
-    stem = output.name.removesuffix(output.suffix) if output.suffix else output.name
-    return output.with_name(f"{stem}.{what}.{'json' if what == 'manifest' else 'jsonl'}")
 
 
 def manifest(
@@ -100,25 +97,26 @@ def _keys(path: Path) -> Iterator[bytes]:
 
 def _lines(job: Job, records: Iterable[dict[str, Any]], out: Path, without: dict[int, set[int]]) -> dict[str, Any]:
     """The kept rows; their number, and the hash of the hashes of the units."""
-    size = rows = 0
+    rows = 0
     told = hashlib.sha256()
-    with plainly(out) as file:
+    with plainly(out) as plain, packed(plain, packing_of_output(out)) as file:
         for record in records:
             index, kept = record["unit"]["index"], record["files"]["kept"]
             left = without.get(index)
             if left is None:
-                size += sum(map(file.write, kept_blocks(job, record)))
+                for block in kept_blocks(job, record):
+                    file.write(block)
                 rows += kept["rows"]
                 told.update(bytes.fromhex(kept["rows_sha256"]))
                 continue
             own = hashlib.sha256()
             for number, row in enumerate(kept_rows(job, record)):
                 if number not in left:
-                    size += file.write(row + b"\n")
+                    file.write(row + b"\n")
                     own.update(hashlib.sha256(row).digest())
             rows += kept["rows"] - len(left)
             told.update(own.digest())
-    return {"bytes": size, "rows": rows, "sha256_of_units": told.hexdigest()}
+    return {"bytes": out.stat().st_size, "rows": rows, "sha256_of_units": told.hexdigest()}
 
 
 def _joined(job: Job, records: Iterable[dict[str, Any]], out: Path, what: str) -> dict[str, Any]:
@@ -133,18 +131,15 @@ def _table(job: Job, records: Iterable[dict[str, Any]], out: Path, without: dict
     import pyarrow.parquet as pq  # noqa: PLC0415
 
     from_here = out.with_name(f".{out.name}.table")
-    writer: Any = None
-    for record in records:
-        index = record["unit"]["index"]
-        table = pq.read_table(job.part(index, "kept"))
-        writer = writer or pq.ParquetWriter(from_here, table.schema, compression="zstd", write_page_index=True)
-        if index in without:
-            mask = [number not in without[index] for number in range(table.num_rows)]
-            table = table.filter(pa.array(mask))
-        if table.num_rows:
-            writer.write_table(table)
-    if writer is not None:
-        writer.close()
+    with pq.ParquetWriter(from_here, schema(), compression="zstd", write_page_index=True) as writer:
+        for record in records:
+            index = record["unit"]["index"]
+            table = pq.read_table(job.part(index, "kept"))
+            if index in without:
+                mask = [number not in without[index] for number in range(table.num_rows)]
+                table = table.filter(pa.array(mask))
+            if table.num_rows:
+                writer.write_table(table)
     with replacing(out) as file, from_here.open("rb") as source:
         while chunk := source.read(COPIED):
             file.write(chunk)

@@ -12,6 +12,7 @@ from typing import Any
 
 from ...dialects.engine.parse import parse
 from ...io import box
+from ..formats.alternatives import own_answer, straightened
 from ..formats.chat import written_messages
 from ..formats.spec import Demands
 from ..judging import rendering
@@ -54,8 +55,8 @@ def _rendered(outcomes: Sequence[Outcome], template: str, options: Options) -> l
 
 
 def _row(outcome: Outcome, options: Options) -> dict[str, Any]:
-    chat = outcome.chat
-    assert chat is not None
+    assert outcome.chat is not None
+    chat = straightened(outcome.chat)
     demands = Demands(arguments=options.arguments or "object")
     tools = toolset(chat.tools).chat if chat.tools is not None else None
     return {"messages": written_messages(chat.messages, demands), "tools": tools}
@@ -67,14 +68,16 @@ def _findings(outcome: Outcome, told: dict[str, Any], options: Options) -> Itera
         return
     if not told["tools"]:
         yield Finding("template_tools", "$.tools", "the template writes the conversation and leaves tools out")
-    chat = outcome.chat
-    assert chat is not None
+    assert outcome.chat is not None
+    chat, before = straightened(outcome.chat), len(outcome.chat.messages)
     tools = toolset(chat.tools).tools
     for number, turn in told["turns"].items():
         wanted = [_call(one) for one in chat.messages[int(number)]["tool_calls"]]
         parsed = parse(turn, tools=tools, doubt="run")
         got = [(call.name, dict(call.arguments)) for call in parsed.calls]
-        where = f"$.messages[{number}].tool_calls"
+        beside = int(number) - before
+        place = f"messages[{number}]" if beside < 0 else f"{own_answer(outcome.chat)}[{beside}]"
+        where = f"$.{place}.tool_calls"
         mends = {edit.kind for call in parsed.calls if call.report for edit in call.report.edits}
         if got != wanted:
             yield Finding("template_calls", where, f"{len(wanted)} calls are read as {len(got)}: {turn[:300]!r}")

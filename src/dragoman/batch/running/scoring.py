@@ -20,9 +20,11 @@ from ..options import Options
 from ..scores.compare import changes, compared
 from ..scores.metrics import METRICS, Tally, counted
 from ..scores.sample import Sample
+from .beforehand import check_columns
 from .expected import Expected, judged, sample_of
 from .sources import sources_of
-from .units import Unit, plan, rows
+from .units import Unit, plan
+from .unread import whole
 
 Tallies: TypeAlias = dict[str, dict[str, Tally]]
 """Group → metric → what was counted; under `COMPARED` what became better or worse than the baseline."""
@@ -59,6 +61,7 @@ def score(inputs: Iterable[str], scoring: Scoring, workers: int = 1) -> dict[str
     `rows` (read, scored).  Raises `UsageError` for a metric that was asked for and lacks what it needs.
     """
     units = plan(sources_of(inputs))
+    check_columns(units, scoring.options)
     total: Tallies = defaultdict(lambda: defaultdict(Counter))
     for told in _counted(units, scoring, workers):
         for group, metrics in told.items():
@@ -90,10 +93,8 @@ def count_unit(unit: Unit, scoring: Scoring) -> Tallies:
     told: dict[str, dict[str, Tally]] = {}
     metrics = [METRICS[name] for name in scoring.metrics or METRICS]
     group_of = GROUPS.get(scoring.by)
-    for raw in rows(unit, scoring.options.max_row):
+    for raw in whole(unit, scoring.options.max_row):
         _tally(told, ROWS, "", ("read",))
-        if raw.digest:  # longer than may be read
-            continue
         outcome = judged(raw, unit.source, scoring.options, expected)
         if outcome.chat is None:
             continue

@@ -15,7 +15,9 @@ from typing import Any, TypeAlias
 from ...errors import UsageError
 from ...gateway.recordings.store import is_store, without_password
 
-SUFFIXES = (".jsonl", ".json", ".ndjson", ".gz", ".zst", ".parquet", ".traj")
+SUFFIXES = (".jsonl", ".json", ".ndjson", ".gz", ".zst", ".bz2", ".xz", ".parquet", ".traj")
+STDIN = "-"
+PIPE = "{path} is no file but a pipe or a device, and rows are read more than once; write them into a file"
 _RECORDINGS = ".recordings"
 
 
@@ -50,6 +52,8 @@ def sources_of(inputs: Iterable[str | Path]) -> list[Source]:
             found += inside
         elif path.is_file():
             found.append(path)
+        elif path.exists() or str(given) == STDIN:
+            raise UsageError(PIPE.format(path="standard input" if str(given) == STDIN else path))
         else:
             raise UsageError(f"there is no file {path}; check the path")
     return found

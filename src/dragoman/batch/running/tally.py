@@ -34,6 +34,8 @@ class Tally:
     losses: Counter[str] = field(default_factory=Counter)
     calls: Counter[str] = field(default_factory=Counter)
     examples: dict[str, list[list[Any]]] = field(default_factory=dict)
+    unreadable: dict[str, str] = field(default_factory=dict)
+    """File → why it could not be read to its end."""
 
     def judged(self, outcome: Outcome) -> None:
         """Count what was judged of a row."""
@@ -44,9 +46,11 @@ class Tally:
             shown = self.examples.setdefault(code, [])
             if len(shown) < EXAMPLES:
                 shown.append([outcome.source, outcome.offset, outcome.id])
+        if outcome.findings and outcome.findings[0].code == "unreadable_file":
+            self.unreadable.setdefault(outcome.source, f"from {outcome.offset} on: {outcome.findings[0].message}")
         for repair in outcome.repairs:
             self.mends.update(repair.mends)
-        for call in outcome.calls:
+        for call in outcome.every_call:
             self.calls["all"] += 1
             self.calls["declared"] += call.declared
             self.calls["json_before"] += call.json_before
@@ -82,12 +86,14 @@ class Tally:
         for code, shown in other.examples.items():
             mine = self.examples.setdefault(code, [])
             mine += shown[: EXAMPLES - len(mine)]
+        self.unreadable = {**other.unreadable, **self.unreadable}
 
     def as_json(self) -> dict[str, Any]:
         """As plain data, in one order."""
         counters = {name: dict(sorted(getattr(self, name).items())) for name in COUNTERS}
         examples = {code: self.examples[code] for code in sorted(self.examples)}
-        return {"read": self.read, "kept": self.kept, "aside": self.aside, **counters, "examples": examples}
+        made = {"read": self.read, "kept": self.kept, "aside": self.aside, **counters, "examples": examples}
+        return {**made, "unreadable": self.unreadable} if self.unreadable else made
 
 
 COUNTERS = ("dropped", "verdicts", "formats", "codes", "mends", "dialects", "losses", "calls")
@@ -98,5 +104,6 @@ def tally_of(told: Mapping[str, Any]) -> Tally:
     made = Tally(told["read"], told["kept"], told["aside"])
     for name in COUNTERS:
         getattr(made, name).update(told[name])
+    made.unreadable = dict(told.get("unreadable", {}))
     made.examples = {code: [list(one) for one in shown] for code, shown in told["examples"].items()}
     return made

@@ -3,13 +3,12 @@
 JSON lines are cut into ranges of bytes: a unit owns the lines that *start* in it.  A packed file and a JSON document
 are one unit each, Parquet is cut by row groups, a store of recordings by their numbers.  What a file is, is told by its
 first bytes and not by its name.  Knows sources; nothing of what rows mean.
-Contract: the same sources and sizes give the same units, and the rows of all units are all rows, each once; memory is
-bounded by the longest row that is allowed.
+Contract: the same sources and sizes give the same units, and the rows of all units are all rows, each once; what can be
+read of a file no more, or not at all, is one row more, which says why; memory is bounded by the longest row allowed.
 """
 
 from __future__ import annotations
 
-import gzip
 import io
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -21,10 +20,12 @@ from pathlib import Path
 from typing import IO, Any
 
 from ...errors import UsageError
-from ..arrow import NO_ARROW
-from ..row_json import BadRow, dumps, loads
-from .documents import BLANK, Elements, rows_of
+from ..arrow import NO_ARROW, arrow
+from ..row_json import dumps, is_json
+from .documents import BLANK, Elements, lists_rows, rows_of
+from .foreign import foreign
 from .lines import BOM, LEAST, Piece, Raw, line_row, one_by_one, split
+from .packings import packing_of, unpacked
 from .skipped import held
 from .sources import Source, Store, recorded_rows
 
@@ -35,7 +36,9 @@ HEAD = 1 << 20
 ROWS_AT_ONCE = 512
 RECORDINGS = 2000
 """Numbers of a unit of recordings."""
-GZIP, ZSTD, PARQUET = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PAR1"
+PARQUET = b"PAR1"
+MAGIC = 8
+"""So many first bytes say how a file is packed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +46,9 @@ class Unit:
     """A unit: its number, the file, what of it, and how it is packed.
 
     `kind` is "lines" (bytes `start` to `end`), "document" (a JSON value of the whole file), "groups" (the Parquet row
-    groups `start` to `end`, of which the first row has the number `first`) or "recordings" (those numbered `start` to
-    `end`, of the store at `address`, which is shown to nobody); `most` is how many rows of it are wanted.
+    groups `start` to `end`, of which the first row has the number `first`), "recordings" (those numbered `start` to
+    `end`, of the store at `address`, which is shown to nobody) or "foreign" (a file that is read in no way); `most` is
+    how many rows of it are wanted.
     """
 
     index: int
@@ -82,7 +86,7 @@ def _units(source: Source, size: int) -> Iterator[Unit]:
     kind, packing = kind_of(file)
     if kind == "groups":
         yield from _groups(file)
-    elif kind == "document" or packing:
+    elif kind in ("document", "foreign") or packing:
         yield Unit(0, str(file), kind, packing, 0, file.stat().st_size)
     else:
         whole = file.stat().st_size
@@ -93,27 +97,23 @@ def _units(source: Source, size: int) -> Iterator[Unit]:
 def kind_of(file: Path) -> tuple[str, str]:
     """What a file holds, and how it is packed."""
     with file.open("rb") as raw:
-        head = raw.read(4)
-    if head == PARQUET:
+        head = raw.read(MAGIC)
+    if head.startswith(PARQUET):
         return "groups", ""
-    packing = "gzip" if head.startswith(GZIP) else "zstd" if head == ZSTD else ""
+    packing = packing_of(head)
     with unpacked(file, packing) as stream:
         start = stream.read(HEAD)
+    if foreign(start):
+        return "foreign", packing
     text = start.removeprefix(BOM).lstrip()
     if text[:1] == b"[":
         return "document" if _is_list(text) else "lines", packing
     line = text.partition(b"\n")[0]
-    if text[:1] == b"{" and len(line) < len(text) and not _is_json(line) and _is_document(text):
-        return "document", packing
-    return "lines", packing
-
-
-def _is_json(line: bytes) -> bool:
-    try:
-        loads(line)
-    except BadRow as why:
-        return why.code != "not_json"
-    return True
+    if text[:1] != b"{":
+        return "lines", packing
+    if not text[len(line) :].strip():  # one line, or the beginning of one
+        return "document" if lists_rows(line) else "lines", packing
+    return "document" if not is_json(line) and _is_document(text) else "lines", packing
 
 
 def _is_list(text: bytes) -> bool:
@@ -122,7 +122,7 @@ def _is_list(text: bytes) -> bool:
     for _ in elements:
         pass
     left = elements.left.lstrip(BLANK)
-    return not left or (left[:1] == b"[" and not _is_json(text.partition(b"\n")[0]))
+    return not left or (left[:1] == b"[" and not is_json(text.partition(b"\n")[0]))
 
 
 def _is_document(text: bytes) -> bool:
@@ -138,7 +138,12 @@ def _is_document(text: bytes) -> bool:
 
 
 def _groups(file: Path) -> Iterator[Unit]:
-    parquet = _parquet(str(file))
+    try:
+        parquet = _parquet(str(file))
+    except (ValueError, OSError) as error:
+        _damage(error)
+        yield Unit(0, str(file), "groups")
+        return
     first = 0
     for number in range(parquet.num_row_groups):
         yield Unit(0, str(file), "groups", "", number, number + 1, first)
@@ -154,26 +159,7 @@ def _limited(units: Iterable[Unit], limit: int) -> Iterator[Unit]:
         limit -= count
 
 
-# ── opening ──────────────────────────────────────────────────────────────────
-
-
-def unpacked(file: str | Path, packing: str) -> IO[bytes]:
-    """The bytes of a file, unpacked; packed ones may be several, one behind another."""
-    if packing == "gzip":
-        stream: Any = gzip.open(file, "rb")  # noqa: SIM115  the caller closes it
-        return stream  # type: ignore[no-any-return]
-    if packing == "zstd":
-        return _zstd(file)
-    return open(file, "rb")
-
-
-def _zstd(file: str | Path) -> IO[bytes]:
-    try:
-        import zstandard  # noqa: PLC0415  an extra
-    except ImportError as error:
-        raise UsageError(f"{file} is packed with zstd; {NO_ARROW}") from error
-    stream: IO[bytes] = zstandard.open(file, "rb")
-    return stream
+# ── tables ───────────────────────────────────────────────────────────────────
 
 
 def _parquet(source: str) -> Any:
@@ -182,6 +168,13 @@ def _parquet(source: str) -> Any:
     except ImportError as error:
         raise UsageError(f"{source} is Parquet; {NO_ARROW}") from error
     return pq.ParquetFile(source)
+
+
+def _damage(error: Exception) -> str:
+    """What an error says of a damaged table; raises it where it says something else."""
+    if not isinstance(error, arrow().ArrowException | OSError) or getattr(error, "errno", None) is not None:
+        raise error
+    return str(error).partition("\n")[0]
 
 
 # ── rows ─────────────────────────────────────────────────────────────────────
@@ -207,9 +200,14 @@ def input_digest(unit: Unit, max_row: int) -> str:
 
 
 def _lines(unit: Unit, max_row: int) -> Iterator[Piece]:
-    with unpacked(unit.source, unit.packing) as stream:
+    faults: list[str] = []
+    with unpacked(unit.source, unit.packing, faults) as stream:
         if unit.packing:
-            yield from split(stream, 0, None, max_row)
+            size = 0
+            for piece in split(stream, 0, None, max_row):
+                size = piece.offset + piece.size
+                yield piece
+            yield from _rest(faults, size)
             return
         start = _first_line(stream, unit.start, unit.end)
         stream.seek(start)
@@ -236,13 +234,26 @@ def _first_line(stream: IO[bytes], start: int, end: int) -> int:
 def _document(unit: Unit, max_row: int) -> Iterator[Piece]:
     with unpacked(unit.source, unit.packing) as stream:
         begin = _begin(stream.read(HEAD))
-    found = rows_of(partial(unpacked, unit.source, unit.packing), begin, max_row)
+    faults: list[str] = []
+    found = rows_of(partial(unpacked, unit.source, unit.packing, faults), begin, max_row)
     if found is None:
-        with unpacked(unit.source, unit.packing) as stream:
-            yield from split(stream, 0, None, max_row)  # lines after all, or one row that says what is wrong
+        yield from _lines(unit, max_row)  # lines after all, or one row that says what is wrong
         return
-    for number, stretch in enumerate(found):
-        yield Raw(number, *stretch)
+    number = 0
+    for number, stretch in enumerate(found, 1):
+        yield Raw(number - 1, *stretch)
+    yield from _rest(faults, number)
+
+
+def _rest(faults: Sequence[str], offset: int) -> Iterator[Raw]:
+    """What is left of a file that can be read no more; nothing where it was read to its end."""
+    for fault in faults[:1]:
+        yield Raw(offset, b"", 0, fault=fault)
+
+
+def _foreign(unit: Unit, max_row: int) -> Iterator[Raw]:
+    with unpacked(unit.source, unit.packing) as stream:
+        yield Raw(0, b"", 0, fault=foreign(stream.read(HEAD)))
 
 
 def _begin(head: bytes) -> int:
@@ -252,13 +263,15 @@ def _begin(head: bytes) -> int:
 
 
 def _from_groups(unit: Unit, max_row: int) -> Iterator[Raw]:
-    parquet = _parquet(unit.source)
     number = unit.first
-    for batch in parquet.iter_batches(ROWS_AT_ONCE, row_groups=list(range(unit.start, unit.end))):
-        for row in batch.to_pylist():
-            line = _as_line(row)
-            yield from (raw._replace(offset=number) for raw in line_row(number + 1, line, max_row))
-            number += 1
+    try:
+        for batch in _parquet(unit.source).iter_batches(ROWS_AT_ONCE, row_groups=list(range(unit.start, unit.end))):
+            for row in batch.to_pylist():
+                line = _as_line(row)
+                yield from (raw._replace(offset=number) for raw in line_row(number + 1, line, max_row))
+                number += 1
+    except (ValueError, OSError) as error:
+        yield from _rest([_damage(error)], number)
 
 
 def _as_line(row: dict[str, Any]) -> bytes:
@@ -282,5 +295,5 @@ def _recorded(unit: Unit, max_row: int) -> Iterator[Raw]:
 
 
 _KINDS: dict[str, Callable[[Unit, int], Iterator[Piece]]] = {
-    "lines": _lines, "document": _document, "groups": _from_groups, "recordings": _recorded,
+    "lines": _lines, "document": _document, "groups": _from_groups, "recordings": _recorded, "foreign": _foreign,
 }  # fmt: skip

@@ -18,6 +18,7 @@ from typing import Any
 
 from ...types import Verdict
 from ..arrow import arrow, batch_of, repair_as_json, schema
+from ..formats.alternatives import own_answer
 from ..formats.losses import losses
 from ..formats.spec import Format
 from ..formats.training import PURPOSES, for_purpose
@@ -37,6 +38,7 @@ from .lines import Raw, Run, hash_of, one_by_one
 from .proof import AT_ONCE, proven
 from .tally import Tally
 from .units import Unit, input_digest, pieces
+from .unread import judged_raw
 
 KEEPS: dict[str, frozenset[RowVerdict]] = {
     "strict": frozenset({RowVerdict.OK, RowVerdict.NONE}),
@@ -149,14 +151,20 @@ class _Work:
     def row(self, raw: Raw) -> None:
         """One row: judged, and put where it belongs."""
         [digest] = self._read([raw.hash])
-        if self._job.sample < 1 and _share(digest, self._job.seed) >= self._job.sample:
+        if raw.fault:
+            self._put(judged_raw(raw, self._unit.source, self._options))
+        elif self._job.sample < 1 and _share(digest, self._job.seed) >= self._job.sample:
             self._tally.dropped["sample"] += 1
-        elif raw.digest:
-            self._put(_too_long(raw, self._unit.source, self._options.max_row))
-        elif self._lane is not None and self._lane.sound_from(0, [raw.data], self._options.to, self._sound):
+        elif self._is_sound(raw):
             self._keep_sound([raw.data], [digest])
         else:
-            self._put(judge(raw.data, self._options, (self._unit.source, raw.offset)))
+            self._put(judged_raw(raw, self._unit.source, self._options))
+
+    def _is_sound(self, raw: Raw) -> bool:
+        """Is a row fine as it is?  Where it is, it is counted."""
+        if self._lane is None or raw.digest:
+            return False
+        return bool(self._lane.sound_from(0, [raw.data], self._options.to, self._sound))
 
     def _read(self, digests: list[bytes]) -> list[bytes]:
         """Count rows that were read, by their hashes."""
@@ -202,10 +210,11 @@ class _Work:
             found = Finding("leak", "$", f"it stands in the evaluation data, at {leak}")
             outcome = outcome._replace(findings=(found, *outcome.findings))
         self._tally.judged(outcome)
-        if self._job.command == "lint":
-            self._tally.kept += 1
+        unfit = outcome.verdict not in self._keeps or outcome.chat is None or not UNFIT.isdisjoint(outcome.codes)
+        if self._job.command == "lint":  # what would become of it
+            self._tally.aside, self._tally.kept = self._tally.aside + unfit, self._tally.kept + (not unfit)
             self._look(outcome)
-        elif leak or outcome.verdict not in self._keeps or outcome.chat is None or not UNFIT.isdisjoint(outcome.codes):
+        elif leak or unfit:
             self._aside(outcome)
         else:
             self._keep(outcome)
@@ -223,14 +232,16 @@ class _Work:
 
     def _for_training(self, outcome: Outcome) -> list[Outcome]:
         assert outcome.chat is not None
+        beside, before = outcome.branches.get(own_answer(outcome.chat), ()), len(outcome.chat.messages)
         wrong = {call.message for call in outcome.calls if call.verdict is Verdict.REFUSED}
+        wrong |= {before + call.message for call in beside if call.verdict is Verdict.REFUSED}
         made = for_purpose(outcome.chat, self._options.to, wrong, outcome.id)
         return [outcome._replace(chat=one) for one in made]
 
     def _keep_one(self, outcome: Outcome) -> None:
         assert outcome.chat is not None
         assert outcome.form is not None
-        goal = target_of(outcome.form, self._options)
+        goal = target_of(outcome.form, self._options, outcome.chat)
         try:
             line = self._written(outcome, goal)
         except BadRow as why:
@@ -253,10 +264,11 @@ class _Work:
         """The row as it is kept: its own bytes where nothing about it changes."""
         options = self._options
         asked = options.arguments or options.parallel or options.dialect or options.re_id or options.redact
-        changed = outcome.repairs or asked or options.columns or options.to in PURPOSES
+        assert outcome.chat is not None
+        padded = outcome.chat.padded and options.to  # who names a format wants it without Arrow's nulls
+        changed = outcome.repairs or asked or options.columns or options.to in PURPOSES or padded
         if goal is outcome.form and not changed:
             return outcome.original
-        assert outcome.chat is not None
         return write(outcome.chat, goal, options)
 
     def _losses(self, outcome: Outcome, goal: Format, line: bytes) -> list[Finding]:
@@ -320,9 +332,9 @@ class _Table:
         self._writer: Any = None
 
     def __enter__(self) -> _Table:
+        arrow()  # says what to install
         import pyarrow.parquet as pq  # noqa: PLC0415  an extra
 
-        arrow()
         self._path.parent.mkdir(parents=True, exist_ok=True)
         self._beside = self._path.with_name(f".{self._path.name}.tmp")
         self._writer = pq.ParquetWriter(self._beside, schema(), compression="zstd")
@@ -366,11 +378,6 @@ def _share(digest: bytes, seed: int) -> float:
     """Where a row stands between 0 and 1, by its hash and the seed."""
     number = sha256(digest + str(seed).encode()).digest()[:7]
     return int.from_bytes(number, "big") / 256**7
-
-
-def _too_long(raw: Raw, source: str, most: int) -> Outcome:
-    finding = Finding("too_long", "", f"it has {raw.size:,} bytes; --max-row allows {most:,}")
-    return Outcome(raw.digest, source, raw.offset, raw.data, RowVerdict.BROKEN, None, None, (finding,))
 
 
 def _set_aside(outcome: Outcome) -> bytes:

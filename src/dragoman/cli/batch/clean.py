@@ -7,7 +7,8 @@ from typing import Any
 import click
 
 from ...batch.formats.writing import check_target
-from .common import ROWS, do, job_of, options_of, output_options, row_options, run_options, tell
+from .common import ROWS, do, job_of, options_of, output_options, row_options, run_options
+from .telling import tell
 
 
 @click.command(name="clean")

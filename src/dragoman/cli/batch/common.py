@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import IO, Any, TypeVar
 
 import click
@@ -21,7 +22,6 @@ from rich.progress import (
     TransferSpeedColumn,
 )
 
-from ...batch.codes import CODES
 from ...batch.formats.table import FORMATS, format_named
 from ...batch.options import Options
 from ...batch.report.report import changes, report
@@ -31,12 +31,13 @@ from ...batch.running.job import Command as Doing
 from ...batch.running.job import Job
 from ...batch.running.leaks import evaluation
 from ...batch.running.on_ray import Ray
+from ...batch.running.places import places_of
+from ...batch.running.sources import STDIN
 from ...batch.running.work import Stopped
 from ...gateway.recordings.store import is_store
 from ..inputs import name, read_dialect, read_text, read_tools
 from ..interrupts import interruptible
-from ..outputs import print_json, print_table
-from .reports import earlier, write_report
+from .reports import check_reports, earlier, write_report
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -48,7 +49,8 @@ class Rows(click.Path):
         super().__init__(exists=True)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        return value if isinstance(value, str) and is_store(value) else super().convert(value, param, ctx)
+        given = isinstance(value, str) and (value == STDIN or is_store(value))
+        return value if given else super().convert(value, param, ctx)
 
 
 ROWS = Rows()
@@ -101,9 +103,9 @@ def output_options(command: Command) -> Command:
     """A command with the options of what is written."""
     for option in reversed((
         click.option("-o", "--output", required=True, metavar="FILE", type=click.Path(dir_okay=False),
-                     help="File of the rows that are kept: .jsonl, or .parquet for a table of the judged rows."),
+                     help="File of the rows that are kept: .jsonl (.jsonl.gz, .jsonl.zst), or .parquet for a table."),
         click.option("--resume", is_flag=True, help="Go on with what a run of the same command left."),
-        click.option("--overwrite", is_flag=True, help="FILE may be there already."),
+        click.option("--overwrite", is_flag=True, help="FILE, and what stands beside it, may be there already."),
         click.option("--arguments", type=click.Choice(["object", "string"]), help="Form of arguments."),
         click.option("--parallel", type=click.Choice(["list", "consecutive", "none"]), help="Form of several calls."),
         click.option("--dialect", metavar="NAME", help="Dialect of calls where the target has them in text."),
@@ -149,6 +151,9 @@ def job_of(command: Doing, asked: Mapping[str, Any], options: Options) -> Job:
 def do(inputs: Sequence[str], job: Job, asked: Mapping[str, Any]) -> dict[str, Any]:
     """Run a job with a bar on stderr; an interrupt says how to go on."""
     began = time.monotonic()
+    places = places_of(Path(job.output)) if job.output else []
+    check_reports(asked["reports"], [*map(Path, (*inputs, *asked.get("without", ()))), *places])
+    old = earlier(asked["diff"]) if asked["diff"] else None
     try:
         with interruptible(), shown_progress() as on_step:
             told = run(
@@ -156,7 +161,7 @@ def do(inputs: Sequence[str], job: Job, asked: Mapping[str, Any]) -> dict[str, A
                 overwrite=bool(asked.get("overwrite")), limit=asked["limit"], unit_bytes=asked["unit"] << 20,
                 on_step=on_step,
             )  # fmt: skip
-        _reported(told, job, asked, time.monotonic() - began)
+        _reported(told, job, asked, old, time.monotonic() - began)
         return told
     except KeyboardInterrupt:
         if job.output:
@@ -166,7 +171,9 @@ def do(inputs: Sequence[str], job: Job, asked: Mapping[str, Any]) -> dict[str, A
         raise click.ClickException(f"stopped at a row that would be set aside: {why}") from why
 
 
-def _reported(told: dict[str, Any], job: Job, asked: Mapping[str, Any], seconds: float) -> None:
+def _reported(
+    told: dict[str, Any], job: Job, asked: Mapping[str, Any], old: dict[str, Any] | None, seconds: float
+) -> None:  # fmt: skip
     """Write the reports that are asked for, and say what changed."""
     if not job.report:
         return
@@ -177,8 +184,8 @@ def _reported(told: dict[str, Any], job: Job, asked: Mapping[str, Any], seconds:
         summary=Summary(told.pop("summary")), command=f"batch {job.command}", inputs=inputs, outputs=outputs,
         run={"seconds": round(seconds, 1), "workers": asked["workers"]},
     )  # fmt: skip
-    if asked["diff"]:
-        made["changed"] = {"against": asked["diff"], "rows": changes(earlier(asked["diff"]), made)}
+    if old is not None:
+        made["changed"] = {"against": asked["diff"], "rows": changes(old, made)}
         for one in made["changed"]["rows"]:
             click.echo(f"{one['name']}: {one['before']} → {one['after']} {one['way']}".rstrip(), err=True)
     for path in asked["reports"]:
@@ -229,35 +236,6 @@ def shown_progress() -> Iterator[Callable[[Step], None] | None]:
             )  # fmt: skip
 
         yield on_step
-
-
-def tell(told: Mapping[str, Any], *, as_json: bool) -> None:
-    """What came of a run."""
-    if as_json:
-        print_json(told)
-        return
-    totals = told["totals"]
-    away = ", ".join(f"{count:,} dropped ({why})" for why, count in totals["dropped"].items())
-    counted = f"{totals['read']:,} rows read: {totals['kept']:,} kept, {totals['aside']:,} set aside"
-    click.echo(f"{counted}, {away}" if away else counted)
-    for table in ("formats", "verdicts", "dialects"):
-        if totals[table]:
-            click.echo(f"{table:<9} " + ", ".join(f"{key} {count:,}" for key, count in totals[table].items()))
-    if totals["calls"]:
-        calls = totals["calls"]
-        valid = f"{calls['valid_before']:,} valid, {calls['valid_after']:,} after repair"
-        click.echo(f"calls     {calls['all']:,}: {valid}")
-    if totals["codes"]:
-        print_table(("code", "rows", "means"), _coded(totals["codes"]))
-    if totals["losses"]:
-        print_table(("not held", "rows"), [(path, f"{n:,}") for path, n in totals["losses"].items()])
-    for place, file in told["outputs"].items():
-        click.echo(f"{place}  {file['bytes']:,} bytes")
-
-
-def _coded(codes: Mapping[str, int]) -> list[tuple[str, str, str]]:
-    ordered = sorted(codes.items(), key=lambda each: (-each[1], each[0]))
-    return [(code, f"{count:,}", CODES[code].means) for code, count in ordered]
 
 
 def _column(given: str) -> tuple[str, str]:

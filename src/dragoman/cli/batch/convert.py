@@ -8,7 +8,8 @@ import click
 
 from ...batch.formats.table import FORMATS
 from ...batch.formats.writing import check_target
-from .common import ROWS, do, job_of, options_of, output_options, row_options, run_options, tell
+from .common import ROWS, do, job_of, options_of, output_options, row_options, run_options
+from .telling import tell
 
 TARGETS = ", ".join(name for name, row in FORMATS.items() if row.write is not None)
 

@@ -10,14 +10,17 @@ from typing import Any
 import click
 
 from ...batch.codes import CODES
-from ...batch.judging.row_judge import Outcome, judge
-from ...batch.options import Options
+from ...batch.judging.row_judge import Outcome
 from ...batch.result import RowVerdict
+from ...batch.running.beforehand import check_columns
 from ...batch.running.sources import Source, described, sources_of
+from ...batch.running.tally import Tally
 from ...batch.running.units import Unit, plan, rows
+from ...batch.running.unread import judged_raw
 from ..outputs import print_json, print_table
 from ..progress import one_line
 from .common import ROWS, options_of, row_options
+from .telling import end_unread
 
 SAMPLE = 1000
 SHOWN_ROWS = 5
@@ -37,17 +40,14 @@ def command(inputs: tuple[str, ...], *, sample: int, as_json: bool, **asked: Any
     options = options_of(asked)
     sources = sources_of(inputs)
     units = plan(sources, size=1 << 20)
-    outcomes = [judge_raw(raw, unit.source, options) for unit, raw in _sampled(units, sample)]
+    check_columns(units, options)
+    outcomes = [judged_raw(raw, unit.source, options) for unit, raw in _sampled(units, sample)]
     told = summary(sources, outcomes)
     if as_json:
         print_json(told)
     else:
         _show(told)
-
-
-def judge_raw(raw: Any, source: str, options: Options) -> Outcome:
-    """The judgment of a row of a file."""
-    return judge(raw.data, options, (source, raw.offset))
+    end_unread(told["unreadable"])
 
 
 def _sampled(units: list[Unit], sample: int) -> Iterator[tuple[Unit, Any]]:
@@ -67,16 +67,24 @@ def summary(sources: list[Source], outcomes: list[Outcome]) -> dict[str, Any]:
         "files": len(sources), "bytes": sum(described(one)["bytes"] for one in sources), "rows": len(outcomes),
         "formats": dict(Counter(one.form.name if one.form else "unknown" for one in outcomes).most_common()),
         "verdicts": dict(Counter(str(one.verdict) for one in outcomes).most_common()),
-        "calls": sum(len(one.calls) for one in outcomes),
+        "calls": sum(len(one.every_call) for one in outcomes),
         "tools": len({name for one in outcomes for name in _names(one)}),
-        "dialects": dict(Counter(c.dialect for one in outcomes for c in one.calls if c.dialect).most_common()),
+        "dialects": dict(Counter(c.dialect for one in outcomes for c in one.every_call if c.dialect).most_common()),
         "codes": dict(Counter(code for one in outcomes for code in one.codes).most_common()),
-        "bad": [_shown(one) for one in bad[:SHOWN_ROWS]],
+        "bad": [_shown(one) for one in bad[:SHOWN_ROWS]], "unreadable": _unreadable(outcomes),
     }  # fmt: skip
 
 
+def _unreadable(outcomes: list[Outcome]) -> dict[str, str]:
+    """File → why it cannot be read to its end."""
+    total = Tally()
+    for outcome in outcomes:
+        total.judged(outcome)
+    return total.unreadable
+
+
 def _names(one: Outcome) -> set[str]:
-    return {call.name for call in one.calls if call.declared}
+    return {call.name for call in one.every_call if call.declared}
 
 
 def _shown(one: Outcome) -> dict[str, Any]:

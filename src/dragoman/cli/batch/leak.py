@@ -6,10 +6,11 @@ from typing import Any
 
 import click
 
-from ...batch.judging.row_judge import judge
+from ...batch.running.beforehand import check_columns
 from ...batch.running.leaks import evaluation, marks
 from ...batch.running.sources import sources_of
-from ...batch.running.units import plan, rows
+from ...batch.running.units import plan
+from ...batch.running.unread import judged_raw, whole
 from ..outputs import print_json
 from .common import ROWS, options_of, row_options
 
@@ -30,12 +31,14 @@ def command(
     Shared tools are no leak.  `dragoman batch clean --without EVAL` leaves such rows out.
     """
     options = options_of(asked)
+    units = plan(sources_of(train))
+    check_columns(units, options)
     known = dict(evaluation(against, options))
     pairs, count = [], 0
-    for unit in plan(sources_of(train)):
-        for raw in rows(unit, options.max_row):
+    for unit in units:
+        for raw in whole(unit, options.max_row):
             count += 1
-            outcome = judge(raw.data, options, (unit.source, raw.offset))
+            outcome = judged_raw(raw, unit.source, options)
             found = next((known[mark] for mark in marks(outcome) if mark in known), "")
             if found:
                 pairs.append({"train": f"{unit.source}:{raw.offset}", "eval": found, "row_id": outcome.id})

@@ -7,7 +7,8 @@ from typing import Any
 import click
 
 from ...batch.codes import CODES, Weight
-from .common import ROWS, do, job_of, options_of, row_options, run_options, tell
+from .common import ROWS, do, job_of, options_of, row_options, run_options
+from .telling import tell
 
 WEIGHTS = {"error": Weight.ERROR, "warning": Weight.WARNING, "note": Weight.NOTE}
 

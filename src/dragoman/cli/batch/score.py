@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import click
@@ -15,7 +16,7 @@ from ...batch.scores.metrics import METRICS
 from ..interrupts import interruptible
 from ..outputs import print_json, print_table
 from .common import ROWS, options_of, row_options
-from .reports import earlier, write_report
+from .reports import check_reports, earlier, write_report
 
 
 def _define(ctx: click.Context, _: click.Parameter, asked: bool) -> None:
@@ -57,12 +58,13 @@ def command(
 
     Text is read and repaired as `clean` would; schema scores say both, before and after repair.
     """
+    check_reports(reports, map(Path, (*pred, *gold, *baseline)))
+    old = earlier(diff) if diff else None
     floors = dict(map(_floor, fail_under))
     scoring = Scoring(options=options_of(asked), metrics=metrics, gold=gold, baseline=baseline, by=by or "")
     with interruptible():
         told = score(pred, scoring, workers)
     made = report(scores=told["scores"], compared=told["compared"], run={"rows": told["rows"]})
-    old = earlier(diff) if diff else None
     if old is not None:
         made["changed"] = {"against": diff, "rows": changes(old, made)}
     for path in reports:

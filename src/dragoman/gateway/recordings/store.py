@@ -106,6 +106,8 @@ def is_store(where: str) -> bool:
     if urlsplit(where).scheme in {*POSTGRES, SQLITE}:
         return True
     try:
+        if not Path(where).is_file():  # a pipe would wait for who writes, and what is read of it is gone
+            return False
         with Path(where).open("rb") as file:
             return file.read(len(SQLITE_HEAD)) == SQLITE_HEAD
     except OSError:
