@@ -13,13 +13,12 @@ is linear.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from typing import Any
 
 from ...errors import UsageError
-from ...events import Event, Reclassified
+from ...events import Event
 from ...late import late
 from ...lenient.source import Need, Source
 from ...types import IssueKind
@@ -37,15 +36,15 @@ from .ids import default_id
 from .lanes import CLOSED, MOST, NO_LANE, Lane, Lanes
 from .listening import Dialects, Tools, listening, listens_for
 from .mark_starts import FENCE
-from .markers import addressed_table, bare_table, closing, reasoning_table
+from .markers import addressed_table, bare_table
 from .no_text import no_text, too_late
 from .overlooked import NAME_KEYS
 from .parsed import fold
 from .scanner import Scanner
-from .told_text import APART
+from .thought import Thought
+from .told_text import closes_text
 from .turns import Turns
 
-AFTER_THOUGHT = late(r"[ \t]*(?:\r?\n|\Z|[<\[])")
 BOM = "\ufeff"
 NAMED = late(rf"\s*\{{\s*\"{NAME_KEYS}\"")
 MAX_NAMED = 60
@@ -99,7 +98,6 @@ class Parser:
         patience = self._patience = Patience()
         trial = self._trial = Trial(src, table, judge, teller, patience, strict=strict, finish=finish_reason or "")
         self._scanner = Scanner(src, teller, trial, names, table=table, patience=patience)
-        self._reasoned = False
         self._closed, self._looks, self._begins = False, True, table.opens
         self._lane: Lane = NO_LANE
         self._clear = (0, 0)
@@ -121,6 +119,10 @@ class Parser:
     @cached_property
     def _turns(self) -> Turns:
         return Turns(self._src, self._table, self._teller)
+
+    @cached_property
+    def _thought(self) -> Thought:
+        return Thought(self._trial, self._scanner, self._turns.drop)
 
     @cached_property
     def _lanes(self) -> Lanes:
@@ -224,7 +226,7 @@ class Parser:
     @property
     def reasoned(self) -> bool:
         """Was a block of reasoning closed?"""
-        return self._reasoned
+        return "_thought" in self.__dict__ and self._thought.was_closed
 
     @property
     def looked(self) -> int:
@@ -347,7 +349,7 @@ class Parser:
         teller = self._teller
         if teller.queue and teller.waiting_words:
             teller.settle_words()  # what quotes the place at hand may stand among them
-        if teller.reasoning and folded in t.unthink and not (yield from self._is_ticked(marker)):
+        if teller.reasoning and folded in t.unthink and not (yield from self._thought.is_ticked(marker)):
             if folded not in self._table.headers:
                 self._src.pos += len(marker)
             self._close_reasoning()
@@ -375,14 +377,8 @@ class Parser:
 
     def _heads(self, folded: str, marker: str) -> Need[bool]:
         """Does a header stand here?"""
-        ticked = yield from self._is_ticked(marker)
+        ticked = yield from self._thought.is_ticked(marker)
         return not ticked and (yield from self._segment(opened=folded in self._table.headers))
-
-    def _is_ticked(self, marker: str) -> Need[bool]:
-        """Does the mark stand alone between backticks, in reasoning?"""
-        if not (self._teller.reasoning and self._teller.ticked):
-            return False
-        return (yield from self._src.peek(len(marker) + 1))[len(marker) :] == "`"
 
     def _is_quoted(self) -> Need[bool]:
         """Is the mark that stands here quoted?"""
@@ -392,19 +388,20 @@ class Parser:
     def _live_marker(self, folded: str, marker: str) -> Need[bool]:
         t, teller = self._scanner.table, self._teller
         if folded in t.think:
-            if not (yield from self._opens_reasoning(marker)):
+            if not (yield from self._thought.may_open(marker)):
                 return False
             self._src.pos += len(marker)
             if teller.queue:
                 teller.release_all()
-            self._open_reasoning(t.think[folded])
+            self._thought.open(t.think[folded])
             return True
         if folded in t.unthink:
-            return (yield from self._orphan(marker))
+            return (yield from self._thought.ends(marker))
         if folded in t.finals:
             self._trial.over[t.finals[folded]] = None
             return False
-        if folded in t.quiet and not self._closes_text(folded) and not (yield from self._turns.is_spoken_of(marker)):
+        opened = folded in t.quiet and closes_text(teller.context.before, folded)
+        if folded in t.quiet and not opened and not (yield from self._turns.is_spoken_of(marker)):
             self._turns.drop(marker)
             if folded in t.ends:
                 self._end_segment()
@@ -412,6 +409,10 @@ class Parser:
         if folded in t.turns or folded in t.fabricated:
             return (yield from self._turns.read(folded, marker))
         return False
+
+    def _close_reasoning(self) -> None:
+        self._thought.close()
+        self._begins = self._table.opens
 
     # ── segments ─────────────────────────────────────────────────────────────
 
@@ -434,7 +435,7 @@ class Parser:
     def _follow(self, route: Route) -> Need[None]:
         """Read the segment as whoever it is for."""
         if route is Route.REASONING:
-            self._open_reasoning(segments.closers(self._table.segments))
+            self._thought.open(segments.closers(self._table.segments))
         elif route is Route.NOBODY or (route is Route.CALLS and (yield from self._holds_data())):
             yield from self._unread()
         elif route is Route.OTHERS:
@@ -474,57 +475,7 @@ class Parser:
         if found and not (yield from self._trial.candidate(segments.rows_of(t.rows, found))):
             yield from self._segment(opened=False)
             if self._teller.reasoning:
-                self._open_reasoning(segments.closers(t.segments), segments.headless(t.segments))
-
-    def _closes_text(self, folded: str) -> bool:
-        """Is this the closing tag of an element whose opening tag was text, and which no other has closed?"""
-        if folded[:2] not in ("</", "[/"):
-            return False
-        before = self._teller.context.before.casefold()
-        opened = re.findall(rf"{re.escape(folded[0] + folded[2:-1])}[\]\s>]", before)
-        return len(opened) > before.count(folded)
-
-    def _open_reasoning(self, closers: tuple[str, ...], begun: tuple[str, ...] = ()) -> None:
-        self._teller.reasoning = True
-        self._scanner.table = reasoning_table(self._table, closers, begun)
-        self._trial.thinks_until = closing(closers)
-
-    def _close_reasoning(self) -> None:
-        """Reasoning ends: what was drafted in it was a rehearsal (judge-rules.md 1)."""
-        if self._teller.queue:
-            self._teller.release_all()
-        self._teller.reasoning, self._scanner.table, self._reasoned = False, self._table, True
-        self._begins = self._table.opens
-        self._teller.new_line()
-
-    def _opens_reasoning(self, marker: str) -> Need[bool]:
-        """Does reasoning begin here?  In the middle of a line its tag is mentioned, unless nothing stands beside it."""
-        ahead = yield from self._src.peek(len(marker) + 1)
-        glued = self._teller.context.before[-1:] not in APART
-        return self._teller.line_start("") or glued or ahead[len(marker) :] in {"\n", "\r"}
-
-    def _orphan(self, marker: str) -> Need[bool]:
-        """A closing tag without an opening one ends reasoning that began at the start, unless it is only mentioned."""
-        teller = self._teller
-        glued = teller.context.before[-1:] not in APART
-        if self._closes_text(marker.casefold()):
-            return False
-        ahead = (yield from self._src.peek(len(marker) + 2))[len(marker) :]
-        if self._reasoned:
-            stray = not ahead.strip() if teller.line_start("") else glued
-            if stray:
-                self._turns.drop(marker)
-            return stray
-        if not (teller.line_start("") or glued or AFTER_THOUGHT.match(ahead)):
-            return False
-        self._src.pos += len(marker)
-        self._reasoned = True
-        if teller.queue:
-            teller.release_all()
-        if teller.context.any or teller.count:
-            teller.out.append(Reclassified())
-            teller.forget()
-        return True
+                self._thought.open(segments.closers(t.segments), segments.headless(t.segments))
 
     # ── what the template had opened ─────────────────────────────────────────
 
@@ -538,7 +489,7 @@ class Parser:
         folded = prefix.casefold()
         at, opener = max(((folded.rfind(o), o) for o in self._table.think), default=(-1, ""))
         if at >= 0 and not any(c.casefold() in folded[at:] for c in self._table.think[opener]):
-            self._open_reasoning(self._table.think[opener])
+            self._thought.open(self._table.think[opener])
             return
         tail = prefix.strip()
         opener = next((m for m in sorted(self._table.rows, key=len, reverse=True) if tail.casefold().endswith(m)), "")

@@ -7,6 +7,7 @@ Contract: every character given to `passed` or `say` is told once, in order; whe
 
 from __future__ import annotations
 
+import re
 from itertools import groupby
 
 from ...events import Event, IssueReported, ReasoningDelta, TextDelta
@@ -237,3 +238,12 @@ def joined(events: list[Event]) -> list[Event]:
 def _is_blank(text: str) -> bool:
     """Blanks, and the signs without width that editors put before a text."""
     return not text.strip(LINE_BLANKS + "\ufeff\u200b\u2060")
+
+
+def closes_text(before: str, mark: str) -> bool:
+    """Is this the closing tag of an element whose opening tag was text `before`, and which no other has closed?"""
+    if mark[:2] not in ("</", "[/"):
+        return False
+    told = before.casefold()
+    opened = re.findall(rf"{re.escape(mark[0] + mark[2:-1])}[\]\s>]", told)
+    return len(opened) > told.count(mark)

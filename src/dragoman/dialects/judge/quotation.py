@@ -20,8 +20,8 @@ from .calm_lines import CALM, ENTITIES, FLAT, IN_MARKS, IN_SPAN, TICKS
 from .closing import element, fence_closers, mark, spelt
 from .flat_lines import cut, telling
 from .hints import KEPT
+from .json_answer import JsonAnswer
 from .lines import HEAD, Lines
-from .nested import over_values
 from .paragraphs import Paragraphs, Passed
 
 PENDING = 2_000_000
@@ -52,26 +52,21 @@ FAR = 10_000
 SLOW = 32
 """So many signs of one text are read before lines are looked for that may be passed."""
 BLANK_LINES = late(r"(?:[ \t\r]*+\n)++")
-BLANK_LINE = late(r"[ \t\r]*+\n")
 IN_FENCE = late(r"[^\n]*+")
-ANSWER_BARE = late(r"[\s\d,:.+\-eEtrufalsn]*+")
-ANSWER_OPENS = late(r"[{\[]*+")
 VALUE = late(r"[ \t\r\n]*+[{\[]")
 PLAIN = frozenset("{}()0123456789")
 """Signs that a line may begin with, beside letters, and that quote nothing."""
-ANSWER_STRING = late(r'(?:[^"\\\n]++|\\[^\n]?|\n(?![ \t\r]*\n))*+')
 LINE_BLANKS = " \t\r"
 """What may stand before the first sign of a line; any other white space is a sign of its own."""
-
 
 
 class Context:
     """A running reading of visible text; `any` says that there has been any visible character."""
 
     __slots__ = (
-        "_any", "_blank", "_cut", "_depth", "_element", "_escapes", "_fence", "_fence_line", "_head", "_indent",
-        "_indented", "_known", "_last", "_lines", "_marks", "_may_answer", "_new", "_outer", "_quotations", "_quote",
-        "_run", "_size", "_spans", "_stands", "_string", "_tail", "_words", "any",
+        "_answer", "_any", "_blank", "_cut", "_element", "_fence", "_fence_line", "_head", "_indent", "_indented",
+        "_known", "_last", "_lines", "_marks", "_may_answer", "_new", "_outer", "_quotations", "_quote", "_run",
+        "_size", "_spans", "_stands", "_tail", "_words", "any",
     )  # fmt: skip
 
     any: bool
@@ -101,9 +96,7 @@ class Context:
         self._known = 0
         self._stands: Standing | None = None  # what was said last, while no text has come since
         self._quotations = 0      # fences, comments, elements and block quotes begun
-        self._depth = 0           # brackets open in a message that is a JSON value
-        self._string = False      # a string is open in it
-        self._escapes = False     # and its last sign so far is a backslash that says something of the next
+        self._answer: JsonAnswer | None = None  # the value that the message is, while it is open
         self._may_answer = True   # nothing was taken out of the message that may be one
 
     def add(self, text: str) -> None:
@@ -221,7 +214,7 @@ class Context:
             return Standing(Quote.FENCE, brief=not self._fence)
         if self._quote:
             return Standing(Quote.BLOCK)
-        if self._string:
+        if self._answer is not None and self._answer.in_string:
             return Standing(Quote.ANSWER)
         if self._indent >= 4 and (self._lines.is_code(self._indent) if self._blank else self._indented):
             return Standing(Quote.INDENTED) if self.any else LIVE
@@ -261,8 +254,11 @@ class Context:
         self._tail = self._words = (self._tail + text)[-KEPT:] if len(text) < KEPT else text[-KEPT:]
         self._known = 0
         text = self._last + text
-        if self._depth or (self._may_answer and not self._any and VALUE.match(text, 1)):
-            self._read_answer(text)
+        answer = self._answer
+        if answer is None and self._may_answer and not self._any and VALUE.match(text, 1):
+            answer = JsonAnswer()
+        if answer is not None:
+            self._answer = answer if answer.read(text, blank=self._blank) else None
         if text[1:] == "\n":  # what mostly stands between calls
             self._newline(text, 1)
         else:
@@ -398,35 +394,6 @@ class Context:
         self._quotations += passed.fences
         self._blank, self._quote, self._indented, self._indent = True, False, False, 0
         return passed.end
-
-    def _read_answer(self, text: str) -> None:
-        """In a message that is a JSON value: is a string open in it?"""
-        pos = 0 if self._escapes else 1
-        goes_on = not (self._string and self._blank and BLANK_LINE.match(text, pos))  # it may have begun before
-        while goes_on and pos < len(text):
-            pos, goes_on = self._over_string(text, pos) if self._string else self._over_value(text, pos)
-        if not goes_on:
-            self._string, self._depth = False, 0
-
-    def _over_string(self, text: str, pos: int) -> tuple[int, bool]:
-        """Behind what there is of the open string in it, and whether it is still one."""
-        end = ANSWER_STRING.match(text, pos).end()  # type: ignore[union-attr]
-        self._string = end == len(text)
-        self._escapes = self._string and text[pos:].replace("\\\\", "").endswith("\\")
-        return end + 1, self._string or text[end] == '"'
-
-    def _over_value(self, text: str, pos: int) -> tuple[int, bool]:
-        """Behind more of it up to a string or a bracket, and whether it is still one."""
-        if self._depth:
-            pos, self._depth = over_values(text, pos, self._depth)
-        pos = ANSWER_BARE.match(text, pos).end()  # type: ignore[union-attr]
-        sign = text[pos : pos + 1]
-        if not sign:
-            return pos, True
-        run = ANSWER_OPENS.match(text, pos).end() - pos  # type: ignore[union-attr]
-        self._depth += run - (sign in "}]")
-        self._string = sign == '"'
-        return pos + (run or 1), self._depth > 0 and sign in '{[]}"'
 
     def _plain(self, text: str) -> None:
         if self._blank:
