@@ -15,8 +15,8 @@ import pytest
 
 import dragoman
 from docs.site import api, pages, words
-from dragoman import error_words, events
-from dragoman.cli import cli
+from dragoman import events
+from dragoman.cli import cli, error_words
 from dragoman.errors import DragomanError, ErrorCode, ErrorKind
 from dragoman.gateway.config.json_schema import FORM
 from dragoman.gateway.telemetry.headers import HEADERS

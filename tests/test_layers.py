@@ -17,7 +17,7 @@ PACKAGE = places.ROOT / "src" / "dragoman"
 NAME = "dragoman"
 
 FLOORS: tuple[str, ...] = (
-    "display error_words errors events jsontext late memo records redaction report_words tabular types version",  # the ground: values everything speaks of
+    "display errors events jsontext late memo records redaction report_words tabular types version",  # the ground: values everything speaks of
     "schema",  # JSON Schema
     "conversation lenient tools",  # messages, text, functions
     "codecs dialects effects",  # formats: wires and texts; what machines may ask for
@@ -32,7 +32,7 @@ FLOORS: tuple[str, ...] = (
 )
 """The house: every room right below `dragoman`, by floor.  A room knows the floors below it and nobody beside it."""
 
-LOOSE, ROOMS = 13, 21
+LOOSE, ROOMS = 12, 21
 FLOOR = {name: floor for floor, names in enumerate(FLOORS) for name in names.split()}
 
 INNER: dict[str, tuple[str, ...]] = {
@@ -40,7 +40,7 @@ INNER: dict[str, tuple[str, ...]] = {
     "codecs": ("shared", "crossing typed", "bedrock fidelity gemini openai stackspot", "anthropic cohere ollama"),
     "dialects": ("spec", "judge", "reading rows", "engine writing", "explain learning"),
     "gateway": (
-        "fronts process recordings", "config", "attached loading reload request_faults shortcut state telemetry", "outgoing", "exchange",
+        "crossing fronts process recordings session_key", "config", "attached loading reload request_faults shortcut state telemetry", "outgoing", "exchange",
         "compacting http mcp_tools", "discovery inspector", "gateway", "serving", "app observers upstream", "factory", "inprocess",
     ),
 }  # fmt: skip

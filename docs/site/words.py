@@ -9,8 +9,8 @@ from typing import Any
 
 import click
 
-from dragoman import error_words, events
-from dragoman.cli import cli
+from dragoman import events
+from dragoman.cli import cli, error_words
 from dragoman.codecs.shared.errors import ADVICE
 from dragoman.errors import ErrorKind, ProviderError
 from dragoman.fallback import TREATMENTS, Rules

@@ -83,8 +83,11 @@ def names_shown(here: Iterable[str], face: Mapping[str, str]) -> list[str]:
 PACKAGE = __name__.partition(".")[0]
 PROGRAM = frozenset(
     f"{PACKAGE}.{room}"
-    for room in ("batch", "cli", "dialects.learning", "doctor", "gateway", "io.learning", "mcp", "server_tools", "sim")
-)
+    for room in (
+        "batch", "cli", "dialects.explain", "dialects.learning", "doctor", "gateway", "io.learning", "mcp",
+        "server_tools", "sim",
+    )
+)  # fmt: skip
 """The rooms that the distribution `dragoman` puts beside the library of `dragoman-core`."""
 INSTALL = "is not installed here; install the whole program: pip install dragoman"
 

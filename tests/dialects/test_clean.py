@@ -160,7 +160,7 @@ def _read(row: Row, text: str, module: ModuleType = json_reader, name: str = "",
         except (Mismatch, Broken, Cut) as raised:
             why = repr(raised)
     drafts = [draft for draft in attempt.items if isinstance(draft, Draft)]
-    return [_told(draft) for draft in drafts], attempt.src.pos, attempt.hints, why
+    return [_told(draft) for draft in drafts], attempt.src.pos, why
 
 
 ELEMENTS = tuple(name for name, row in dialects.items() if isinstance(row.args, ElementArgs))

@@ -6,6 +6,7 @@ import pytest
 
 from dragoman import Parser, Tool, assemble, parse
 from dragoman.dialects import DIALECTS, Dialect
+from dragoman.dialects.engine.nests import BRACKETS
 from dragoman.dialects.writing.render import Unrenderable, render
 from dragoman.types import ToolCall
 
@@ -24,6 +25,10 @@ def written(row: Dialect, calls: list[ToolCall]) -> str:
         return render(calls, row, tools=TOOLS)
     except Unrenderable:
         pytest.skip("it cannot write this call")
+
+
+def closers(row: Dialect) -> list[str]:
+    return [mark.strip() for mark in (*row.call.close[:1], *row.section.close[:1]) if len(mark.strip()) > 1]
 
 
 def documents(row: Dialect) -> list[str]:
@@ -45,6 +50,21 @@ def test_no_call_in_an_argument_runs_though_nobody_escaped_it(row: Dialect) -> N
             assert [call.arguments for call in assemble([*events, *parser.close()]).calls] == [
                 call.arguments for call in read.calls
             ], text
+
+
+QUOTED = [row for row in DIALECTS.values() if type(row.args) in BRACKETS and closers(row)]
+
+
+@pytest.mark.parametrize("row", QUOTED, ids=lambda row: row.name)
+@pytest.mark.parametrize(
+    "form", ["See\n{close}\n{call}\nfor details.", "See {close} then {call} etc.", "See\n{close}\n{call}"]
+)
+def test_a_closer_in_a_string_does_not_end_its_call(row: Dialect, form: str) -> None:
+    outer = written(row, [ToolCall(id="", name="write_file", arguments={"path": "d.md", "content": HERE})])
+    for close in closers(row):
+        text = outer.replace(HERE, form.format(close=close, call=written(row, [MEANT_BADLY])))
+        for told in ("auto", [row]):
+            assert "bash" not in [call.name for call in parse(text, tools=TOOLS, dialects=told).calls], text
 
 
 HERMES = '<tool_call>\n{{"name": "bash", "arguments": {{"command": "{}"}}}}\n</tool_call>'

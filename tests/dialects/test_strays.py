@@ -115,12 +115,12 @@ def test_such_values_are_read_alike_in_any_pieces(dialect: Dialect) -> None:
             assert fold([*events, *parser.close()], text) == wanted, (value, size)
 
 
-def test_the_doubt_says_what_was_seen() -> None:
+def test_what_is_unclear_is_refused_and_says_what_was_seen() -> None:
     before, behind = around(DIALECTS["qwen3_coder"])
     parsed = read(DIALECTS["qwen3_coder"], f"{before}It ends with {behind} so.{behind}\nDone, and then some.")
-    [call] = parsed.doubtful
-    assert call.report is not None
-    assert "closers of its own" in call.report.reason
+    assert not parsed.calls
+    assert not parsed.doubtful
+    assert "closers of its call stand once more" in parsed.issues[0].message
 
 
 def test_several_calls_in_a_row_are_told_as_they_close() -> None:
@@ -146,3 +146,14 @@ def test_further_attributes_of_a_tag_are_passed_over() -> None:
     text = render([ToolCall(id="", name="write_file", arguments={"path": "a.md", "content": "b"})], "kimi_k3")
     more = text.replace('index="0"', 'index="0" lang="en"')
     assert [dict(call.arguments) for call in parse(more, tools=[TOOL]).calls] == [{"path": "a.md", "content": "b"}]
+
+
+@pytest.mark.parametrize("name", ["minimax_m2", "anthropic_xml", "deepseek_v32"])
+def test_what_a_later_call_told_says_nothing_of_an_earlier_one(name: str) -> None:
+    before, behind = around(DIALECTS[name])
+    text = f"{before}Close: {behind}\n{before}y{behind}\nthat was it{behind}"
+    tools = [TOOL]
+    parser = Parser(tools=tools)
+    events = [event for sign in text for event in parser.feed(sign)]
+    whole, pieces = parse(text, tools=tools), fold([*events, *parser.close()])
+    assert (whole.calls, whole.issues) == (pieces.calls, pieces.issues)

@@ -50,9 +50,9 @@ def test_ollama_itself_is_asked_to_load(path: str) -> None:
     assert (reply.status, reply.json["done_reason"], len(asked)) == (200, "load", 1)
 
 
-def test_others_are_asked_whatever_a_request_holds() -> None:
+def test_others_load_nothing_with_a_conversation_of_no_message() -> None:
     reply = call(app(ScriptedPeer(always)), "/v1/chat/completions", {"model": "m", "messages": []})
-    assert reply.status == 200
+    assert reply.status == 400
 
 
 @pytest.mark.parametrize("background", [True, False, None])

@@ -10,9 +10,9 @@ import click
 from ..codecs import CODECS
 from ..codecs.shared.errors import ADVICE
 from ..dialects import DIALECTS
-from ..error_words import CODES, EXCEPTIONS, ISSUES, KINDS, LIMITS, Explained
 from ..providers.rows import PROVIDERS
 from ..tools import advice
+from .error_words import CODES, EXCEPTIONS, ISSUES, KINDS, LIMITS, Explained
 from .outputs import print_json, print_table
 
 Rows = list[dict[str, Any]]

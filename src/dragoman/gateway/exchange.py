@@ -13,7 +13,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from functools import cache, partial
 from typing import Any
 
-from ..codecs.crossing.answers import AnswerCrossing, crossing_of
 from ..codecs.fidelity.losses import may_lose, unsupported_fields
 from ..codecs.shared.frames import FrameKind, writers
 from ..codecs.shared.issues import OTHER_ANSWERS, unsupported
@@ -38,6 +37,7 @@ from ..turn.straight import straight
 from ..types import NOTHING, Issue, IssueKind, JsonObject, Message, Request, Response
 from .attached import ALONE, Attached, not_ready, offering, taken
 from .config.model import Access, GatewayConfig
+from .crossing.answers import AnswerCrossing, crossing_of
 from .fronts import STREAM_TYPES, Front
 from .loading import asks_nothing, load
 from .outgoing import Outgoing

@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..codecs.crossing.answers import AnswerCrossing
 from ..codecs.shared.frames import Frame
 from ..codecs.shared.spec import StreamEncoder
 from ..events import EVENTS, IssueReported
 from ..turn.seals import Sealer
 from ..types import Issue
+from .crossing.answers import AnswerCrossing
 from .shortcut import Shortcut
 
 

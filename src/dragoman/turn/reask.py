@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from operator import is_
 from typing import TypeAlias
 
-from ..codecs.crossing.answers import media_beside
+from ..codecs.crossing.media import media_beside
 from ..dialects.writing.history import AS_WRITTEN
 from ..effects import Machine, relay
 from ..errors import RETRYABLE, ErrorKind, ProviderError

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from ..codecs.crossing.answers import media_beside
+from ..codecs.crossing.media import media_beside
 from ..events import Ended, Event, IssueReported, assemble, call_events
 from ..types import Issue, IssueKind, JsonObject, Stop, ToolCall
 from .text_parser import TextParser

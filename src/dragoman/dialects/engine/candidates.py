@@ -372,7 +372,7 @@ class Trial(Reread):
         live, src = self.teller.live, self.src
         if live is not None:
             written = src.behind(src.at - live.start)[: live.end - live.start]
-            self.teller.end_live(written, self._pending([], self._row, "", {}, ()))
+            self.teller.end_live(written, self._pending([], self._row, "", {}))
         if draft.refusal is None and self._may_tell is not False and self._tells() and not self.teller.repeats:
             self.teller.begin_live(draft)
 
@@ -447,7 +447,7 @@ class Trial(Reread):
             items = [item for item in attempt.items if not (isinstance(item, Draft) and item.ended)]
             left = [draft for draft in read if not draft.ended]
             raw = raws[id(read[-1])] if not read[-1].ended else raw
-        pending = self._pending(items, row, raw, raws, attempt.hints)
+        pending = self._pending(items, row, raw, raws)
         for draft in left:
             self.judge.settle(draft)
         refused = dear = 0  # words before it are read for hints, and what is mended by readers that take twice as long
@@ -474,18 +474,15 @@ class Trial(Reread):
             return False
         return row.preface.fullmatch(before.strip()) is not None
 
-    def _pending(
-        self, items: list[Draft | Event], row: Row, raw: str, raws: dict[int, str], hints: tuple[str, ...]
-    ) -> Pending:
+    def _pending(self, items: list[Draft | Event], row: Row, raw: str, raws: dict[int, str]) -> Pending:
         teller = self.teller
         before = teller.before
-        if not teller.reasoning and (against := self._hints()):
-            hints = *against, *hints
+        hints = () if teller.reasoning else self._hints()
         return Pending(
             items, raw, before, raws, mark_of(row.dialect, strong=row.strong), row.strong,
             reasoning=teller.reasoning, whole=self._is_first(row, before), inline=not teller.line_start(""),
             asked=self.judge.asked_for(row.dialect.name) and not row.addressed,
-            hints=() if teller.reasoning else hints, box=box_of(row, raw),
+            hints=hints, box=box_of(row, raw),
         )  # fmt: skip
 
     def _refuse_cut(self, attempt: Attempt) -> None:

@@ -60,17 +60,22 @@ class Nests:
         src.rewind()
         src.hold()
         begin = src.at
+        own, closers = 0, _told((*row.call_close, *row.section_close))
         for kind in _kinds(row):
             opener = max([held.rfind(mark, 0, begun - begin) for mark in kind.opens]) if not kind.calls else -1
             src.pos += begin - src.at + (opener if opener >= 0 else begun - begin)
             src.hold()
             found = yield from self._search(kind)
-            if found and (found is End.AROUND or back or not kind.calls) and (back or src.at >= here):
+            if found is End.AROUND and (back or src.at >= here):
                 src.release()
+                size = (yield from src.glance(closers))[0] if kind.calls else 0
+                src.pos += size
                 return True
+            if found and (back or (src.at >= here and not kind.calls)):
+                own = own or src.at
             src.rewind()
-        src.pos += here - src.at
-        return False
+        src.pos += (own or here) - src.at
+        return own > 0
 
     def _search(self, kind: Kind) -> Need[End]:
         """Go behind the closer of the first opener from here on."""
@@ -114,7 +119,8 @@ def _kinds(row: Row) -> Iterator[Kind]:
             break
     around = BRACKETS.get(type(row.dialect.args))
     if around is not None:
-        calls = _told((*row.section_open, *row.call_open, *row.tool_open, *forms))
+        around_calls = (*row.section_open, *row.call_open, *row.tool_open, *row.call_close, *row.section_close)
+        calls = _told((*around_calls, *forms))
         yield Kind(around[:1], around[1:], calls or around[:1])
 
 

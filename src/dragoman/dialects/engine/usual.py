@@ -298,7 +298,7 @@ def _read(text: str, at: int, heard: Listening, *, alone: bool, strong: bool = T
             if attempt.drafts:
                 return None
             continue
-        drafts = attempt.drafts if read and not attempt.hints else []
+        drafts = attempt.drafts if read else []
         if not drafts or len(drafts) < len(attempt.items):
             return None
         return Group(drafts, row, src.pos, BLANKS.match(text, src.pos).end())  # type: ignore[union-attr]

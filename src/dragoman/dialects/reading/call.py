@@ -24,7 +24,7 @@ from .call_end import MAX_LATE, CallEnd
 from .compiled import JOINTS, Row
 from .marked_name import MAX_NAME, Mismatch, Swallowed
 from .named import BRACKETS, UNDECIDED, Opener, opener
-from .strays import HINT, Behind, CallMarks, Strays
+from .strays import TWO_ENDS, Behind, CallMarks, Strays
 
 _skip_value: Callable[..., Need[bool]] = late_call(".skipped", "skip_value", __name__)
 """For a value that cannot be read."""
@@ -64,7 +64,6 @@ class Attempt(CallEnd):
         self.guessed: list[Draft] = []
         self.ended = False
         self.strays: Strays | None = None
-        self.hints: tuple[str, ...] = ()
         self.ends: Callable[[], bool] | None = None
         self._summed = False
 
@@ -380,8 +379,9 @@ class Attempt(CallEnd):
         if self.strays is None or not marks.ends or not (yield from self._ends_behind(size, marks.ends)):
             return False
         behind = yield from self.strays.behind(self.src, size, marks, self.another, text=text)
-        if behind is Behind.DOUBT:
-            self.hints = (HINT,)
+        draft = self.draft
+        if behind is Behind.DOUBT and draft is not None:
+            draft.refuse(IssueKind.MALFORMED, TWO_ENDS, self.judge.correction(draft, TWO_ENDS))
         return behind is Behind.VALUE
 
     def _ends_behind(self, size: int, ends: tuple[str, ...]) -> Need[bool]:

@@ -19,7 +19,7 @@ from typing import NamedTuple, TypeAlias
 
 from ...lenient.source import SPACE, Need, Source, chooser, finder
 
-HINT = "closers of its own stand once more behind it"
+TWO_ENDS = "where an argument ends is not clear: closers of its call stand once more behind it"
 
 Another: TypeAlias = Callable[[], Need[tuple[int, str]]]
 
@@ -55,13 +55,14 @@ class Strays:
         `another` tells whether a further call begins at a place; `text` that the value may hold anything.
         """
         at, rest = src.at, self._seen.get(marks)
-        if rest is None or at >= rest.end:
+        if rest is None or not rest.begin <= at < rest.end:  # what a later call told says nothing of an earlier one
             src.hold()
             src.pos += size
             rest = yield from _rest(src, marks, another)
             src.rewind()
             if rest is None:
                 return Behind.CLEAR
+            rest.begin = at
             self._seen[marks] = rest
         if rest.last <= at:
             cut = text and not rest.blank and self.cut() and not rest.inside
@@ -72,7 +73,7 @@ class Strays:
 
 
 class _Rest:
-    """What was found between a call and the message's `end`.
+    """What was found between a call, which was to end at `begin`, and the message's `end`.
 
     `last` is where the last closers too many stand (-1: there are none), `apart` that words stand before the first of
     them, `opens` that another call was whole before the end; `blank` that nothing but white space follows what was
@@ -80,7 +81,7 @@ class _Rest:
     """
 
     def __init__(self, at: int) -> None:
-        self.last, self.end = -1, at
+        self.last, self.begin, self.end = -1, at, at
         self.blank, self.apart, self.opens, self.inside, self.doubtful = True, False, False, False, False
 
     def text(self, text: str) -> None:

@@ -12,12 +12,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ...conversation.session_key import session_of
 from ...effects import Open, Opened
 from ...errors import CodecError
 from ...providers.route import Route
 from ...types import NOTHING
 from ..http.request_body import Refused, unpacked
+from ..session_key import session_of
 from ..telemetry.exchange_record import ExchangeRecord, UpstreamAttempt
 from .redaction import (
     blot,

@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import Any, Protocol
 
-from ...conversation.session_key import Session, session_of
 from ...effects import Machine
 from ...errors import DragomanError, ProviderError
 from ...fallback import Answered, Note, Place, RouteAsked, RouteFailed
@@ -25,6 +24,7 @@ from ...turn.ignored_tools import AnsweredBesides, AskedBesides
 from ...turn.reask import Ask
 from ...types import NOTHING, IssueKind, Report, Request, Response, ToolCall, ToolResult
 from ..config.model import GatewayConfig
+from ..session_key import Session, session_of
 
 log: logging.Logger = logging.getLogger("dragoman.gateway")
 

@@ -287,9 +287,12 @@ def _unexplained(best: LearnedRow | None, samples: Sequence[Sample], known: Sequ
     reasons = [f"{r.sample.id}: {r.why}" for r in best.reads if r.why]
     name, count = _reader(samples, known)
     if count >= LEAST and count >= ENOUGH * len(samples):
+        reads = f"the built-in dialect {name!r} reads calls in {count} of the {len(samples)} samples"
+        if all(sample.meant is None for sample in samples):
+            return f"{reads}, and no row can be made that reads more; use it by that name"
         return (
-            f"the built-in dialect {name!r} reads calls in {count} of the {len(samples)} samples, said to hold "
-            f"others ({'; '.join(reasons[:3])}); use it by that name, or mend the calls that the samples say they hold"
+            f"{reads}, said to hold others ({'; '.join(reasons[:3])}); use it by that name, or mend the calls that the "
+            "samples say they hold"
         )
     return (
         f"no row explains these samples: the best reads {best.explained} of {len(samples)} "

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dragoman.conversation.grown import grown
-from dragoman.conversation.session_key import FIRST_TURNS, HEADERS, LONGEST, Session, session_of
+from dragoman.gateway.session_key import FIRST_TURNS, HEADERS, LONGEST, Session, session_of
 from dragoman.types import Media, Message, Request, Text, ToolCall, ToolResult
 
 UUID = "57a121ec-f78c-48c3-a745-e3036a3ecc33"

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from dragoman.codecs import CODECS
-from dragoman.codecs.crossing.answers import AnswerCrossing, crossed_answer
 from dragoman.codecs.crossing.parts import parts_crossed
 from dragoman.codecs.crossing.settings import ALL, SETTINGS, crossed
 from dragoman.codecs.shared.spec import WireFields
 from dragoman.events import assemble, replay
+from dragoman.gateway.crossing.answers import AnswerCrossing, crossed_answer
 from dragoman.types import Media, Message, Opaque, Request, Response, Text, ToolCall
 
 APIS = ("openai_chat", "openai_responses", "anthropic_messages", "gemini", "ollama_chat")

@@ -19,6 +19,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from ...codecs.crossing.media import media_beside
+from ...codecs.crossing.parts import MINTED
+from ...codecs.crossing.settings import ANTHROPIC, CHAT, GEMINI, INVOKE, RESPONSES, drop_at
+from ...codecs.shared.body import items, mapping, string
+from ...codecs.shared.media import data_url, media_kind
+from ...codecs.shared.spec import CHOICES, REFUSAL, SEAL, WireFields, seal_of
 from ...events import (
     CallDoubted,
     Ended,
@@ -34,12 +40,7 @@ from ...events import (
     replay,
 )
 from ...types import NOTHING, JsonObject, Media, Opaque, Response
-from ..shared.body import items, mapping, string
-from ..shared.media import data_url, from_url, media_kind
-from ..shared.spec import CHOICES, REFUSAL, SEAL, WireFields, seal_of
 from .beside import TOKENS_AT, Token, tier_crossed, tokens_in, tokens_of, tokens_written
-from .parts import MINTED
-from .settings import ANTHROPIC, CHAT, GEMINI, INVOKE, RESPONSES, drop_at
 
 
 @dataclass(frozen=True, slots=True)
@@ -354,14 +355,6 @@ def _ground(query: str, extra: JsonObject) -> Search:
 def _transcript(extra: JsonObject) -> str:
     """What the sound of a chat answer says."""
     return string(mapping(mapping(extra.get("message")).get("audio")).get("transcript"))
-
-
-def media_beside(extra: JsonObject) -> list[Media]:
-    """Images and sound of a chat answer, which stand in fields of its message."""
-    message = mapping(extra.get("message")) if isinstance(extra, WireFields) and extra.api == CHAT else {}
-    urls = [string(mapping(mapping(one).get("image_url")).get("url")) for one in items(message.get("images"))]
-    sound = string(mapping(message.get("audio")).get("data"))
-    return [*(from_url(url) for url in urls if url), *([Media(mime="audio/wav", data=sound)] if sound else [])]
 
 
 # ── searches and images, block by block ──────────────────────────────────────

@@ -14,9 +14,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from ...codecs.crossing.settings import ANTHROPIC, BEDROCK, CHAT, COHERE, GEMINI, OLLAMA, RESPONSES, value_at
+from ...codecs.shared.body import items, mapping, string
 from ...types import NOTHING, JsonObject
-from ..shared.body import items, mapping, string
-from .settings import ANTHROPIC, BEDROCK, CHAT, COHERE, GEMINI, OLLAMA, RESPONSES, value_at
 
 Token = dict[str, Any]
 

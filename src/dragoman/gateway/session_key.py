@@ -17,8 +17,8 @@ from functools import lru_cache
 from hashlib import blake2b
 from typing import Any
 
+from ..conversation.grown import by_growth
 from ..types import NOTHING, Media, Message, Request, Text
-from .grown import by_growth
 
 LONGEST = 256
 """Characters of a name; what is longer names nothing (Bifrost and Vercel's gateway draw the line there too)."""

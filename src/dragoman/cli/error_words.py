@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from .errors import ErrorCode, ErrorKind
-from .types import IssueKind
+from ..errors import ErrorCode, ErrorKind
+from ..types import IssueKind
 
 
 class Explained(NamedTuple):
