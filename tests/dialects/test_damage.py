@@ -168,3 +168,15 @@ def test_marks_without_their_last_bracket_open_a_call(opener: str) -> None:
     read = parse(f'{opener}{{"a": "x"}}', tools=TEXT)
     assert [(call.name, call.arguments) for call in read.calls] == [("f", {"a": "x"})]
     assert not parse("The mark [TOOL_CALLS opens one.", tools=TEXT).issues
+
+
+def test_a_list_of_calls_with_a_brace_too_many_is_read() -> None:
+    one, two = '{"name": "f", "arguments": {"a": "x"}}', '{"name": "g", "arguments": {"a": "y"}}'
+    for text in (f"[TOOL_CALLS][{one}, {two}}}]", f"[TOOL_CALLS][{one}}}, {two}]"):
+        assert [call.name for call in read(text).calls] == ["f", "g"]
+
+
+@pytest.mark.parametrize("behind", [" opens the next call. ok", "g opens the next call. ok", "g\n"])
+def test_a_value_that_speaks_of_its_own_closer_and_of_another_call_is_not_run_cut(behind: str) -> None:
+    text = f"<tool_call>f<arg_key>a</arg_key><arg_value>It ends with </arg_value>\n<tool_call>{behind}</arg_value></tool_call>"
+    assert not [call for call in read(text).calls if call.arguments == {"a": "It ends with "}]

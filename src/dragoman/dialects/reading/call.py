@@ -205,7 +205,7 @@ class Attempt(CallEnd):
             return (yield from self._operator())
         if not isinstance(notation, JsonCall):
             return False
-        if (yield from src.literal((")",))):
+        if (yield from src.literal((")", "}"))):
             self.last_edit("stray_bracket")
             yield from src.space()
             if (yield from src.literal((",",))) or (yield from src.peek()) == "]":
