@@ -180,3 +180,10 @@ def test_a_list_of_calls_with_a_brace_too_many_is_read() -> None:
 def test_a_value_that_speaks_of_its_own_closer_and_of_another_call_is_not_run_cut(behind: str) -> None:
     text = f"<tool_call>f<arg_key>a</arg_key><arg_value>It ends with </arg_value>\n<tool_call>{behind}</arg_value></tool_call>"
     assert not [call for call in read(text).calls if call.arguments == {"a": "It ends with "}]
+
+
+@pytest.mark.parametrize("broken", ['{"name": "f", "arguments": {"a": "x"}\n', '{"name": "f", "arguments": {"a":\n'])
+def test_a_call_behind_one_that_lost_its_end_runs(broken: str) -> None:
+    parsed = read(f"<tool_call>{broken}{GOOD}")
+    assert [(call.name, call.arguments) for call in parsed.calls] == [("g", {"a": "y"})]
+    assert IssueKind.MALFORMED in [issue.kind for issue in parsed.issues]

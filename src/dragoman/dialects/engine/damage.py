@@ -33,6 +33,8 @@ SHAPE_REACH = 200
 """Characters behind an opener that are looked at to tell a call from a word."""
 SHAPE = late(r"\s*(?:[{\[]\s*(?:[\"'{\[]|\w+\s*[:=])|[\w.-]+\s*(?:[({]|</?\w|\n\s*[<{])|<[\w/|｜])")
 """How a call begins behind its opener, however damaged."""
+LETTERS = 3
+"""An opener with more signs stands in no call's arguments by chance."""
 OPENING, CLOSING = "{[", "}]"
 BRACKET, NO_BRACKETS = late(r"[{}\[\]]"), late(r"[^{}\[\]]++")
 ELEMENT = late(r"(?:\s*<(?P<name>[\w:.-]+)[^<>\n]*>)?[^<\n]*</[\w:.-]+>")
@@ -77,8 +79,8 @@ class Damage:
             pass
         elif swallowed:
             yield from self._to_own_end(row)
-        elif kind is not IssueKind.TRUNCATED and not (yield from self._to_closer(row)):
-            yield from self._over_rest(row)
+        elif kind is not IssueKind.TRUNCATED:
+            yield from self._to_rest(row)
         raw = src.held()
         src.release()
         behind = self.judge.calls_named(raw, [draft.name for draft in attempt.drafts])
@@ -97,6 +99,16 @@ class Damage:
         if broken is None:
             teller.unread(issue)
         teller.new_line()
+
+    def _to_rest(self, row: Row) -> Need[None]:
+        """Skip the rest of a broken call, unless the next one begins right here."""
+        if not ((yield from self._is_before_call(row)) or (yield from self._to_closer(row))):
+            yield from self._over_rest(row)
+
+    def _is_before_call(self, row: Row) -> Need[bool]:
+        """Does the next call of this row begin where the reader gave up, outside of any text?"""
+        marks = tuple(mark for mark in row.openers if len(mark) > LETTERS)
+        return bool(marks) and bool((yield from self.src.glance(marks))[1])
 
     def _to_closer(self, row: Row) -> Need[bool]:
         """Skip the rest of a broken call, if its closer comes; what stands before it is not live."""
