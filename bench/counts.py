@@ -139,10 +139,10 @@ def _asked(native: bool, messages: int, chunks: int = 0, *, observed: bool = Fal
     from dragoman.gateway import GatewayConfig, create_app
     from dragoman.gateway.telemetry.logs import Logs
     from dragoman.gateway.telemetry.metrics import Metrics
-    from dragoman.io.scripted import ScriptedPeer
     from dragoman.providers.route import Route
     from dragoman.providers.rows import COMPATIBLE
     from dragoman.providers.spec import Tools
+    from dragoman.sim.scripted import ScriptedPeer
     from tests.support.asgi import Client
 
     way = Tools.NATIVE if native else Tools.TEXT
@@ -176,7 +176,7 @@ def _body(messages: int, chunks: int) -> dict[str, Any]:
 
 
 def _answer(native: bool, chunks: int) -> Any:
-    from dragoman.io.scripted import Answer
+    from dragoman.sim.scripted import Answer
 
     if native:
         call = {"id": "c1", "type": "function", "function": {"name": "look", "arguments": '{"at": "sky"}'}}

@@ -27,9 +27,9 @@ from dragoman.gateway.recordings.store import open_store
 from dragoman.gateway.recordings.writer import LINGER, Writer
 from dragoman.gateway.telemetry.exchange_record import Observer
 from dragoman.gateway.telemetry.metrics import Metrics
-from dragoman.io.scripted import Answer, ScriptedPeer
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE
+from dragoman.sim.scripted import Answer, ScriptedPeer
 
 from .load.said import stream
 from .request import ANSWER, ask, exchange, tools

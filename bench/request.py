@@ -17,10 +17,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from dragoman.gateway import GatewayConfig, create_app
-from dragoman.io.scripted import Answer, ScriptedPeer
 from dragoman.providers.route import Route as To
 from dragoman.providers.rows import COMPATIBLE
 from dragoman.providers.spec import Tools
+from dragoman.sim.scripted import Answer, ScriptedPeer
 
 from .table import machine, publish, table
 

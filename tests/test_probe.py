@@ -11,10 +11,10 @@ import pytest
 
 from dragoman import Parser, assemble, parse
 from dragoman.effects import run
-from dragoman.io.scripted import Answer, ScriptedPeer
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE
 from dragoman.schema.definitions import tools as as_tools
+from dragoman.sim.scripted import Answer, ScriptedPeer
 from dragoman.turn.machine import turn
 from dragoman.types import IssueKind, Message, Request, Response, Stop, Verdict
 

@@ -20,7 +20,6 @@ from dragoman.effects import Open
 from dragoman.errors import ErrorCode, ErrorKind, ProviderError, UsageError
 from dragoman.events import TextDelta
 from dragoman.io.cancel import Cancel
-from dragoman.io.scripted import Answer, ScriptedPeer
 from dragoman.loop import (
     Answered,
     Denied,
@@ -38,6 +37,7 @@ from dragoman.providers.auth import ClientCredentials, KeyHeader, SignedKey, Sig
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE, PROVIDERS
 from dragoman.providers.spec import Provider, Tools
+from dragoman.sim.scripted import Answer, ScriptedPeer
 from dragoman.tools import Context, ToolSet, tool
 from dragoman.types import Message, Sampling, Tool, ToolChoice
 from tests.support.both_clients import LATER, NOW, URL, Face, both

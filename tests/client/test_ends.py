@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from dragoman import AsyncClient, Cancel, Client, Policy, ProviderError, RunUnfinished, TextDelta
-from dragoman.io.scripted import ScriptedPeer
 from dragoman.loop import Answered, Bound, Failed, Interrupted, Limit, Refused
+from dragoman.sim.scripted import ScriptedPeer
 from tests.support.both_clients import Face, both
 from tests.support.scenes import ScriptedReply, calling, text_reply
 from tests.support.upstreams import model, refusal

@@ -17,8 +17,8 @@ from dragoman.client import AsyncClient, Client
 from dragoman.errors import ErrorCode, ErrorKind, ProviderError
 from dragoman.fallback import RouteAsked, RouteFailed, Rules
 from dragoman.io import aio
-from dragoman.io.scripted import Answer
 from dragoman.loop import Answered, End, Failed, Policy, Run, ToolEnded
+from dragoman.sim.scripted import Answer
 from dragoman.tools import Context, tool
 from tests.support.both_clients import LATER, NOW, Face, both
 from tests.support.clocks import LONG

@@ -14,10 +14,11 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from dragoman.codecs import CODECS
-from dragoman.codecs.fidelity.losses import request_losses, response_losses, stream_losses, unsupported_parameters
+from dragoman.codecs.fidelity.losses import request_losses, unsupported_parameters
 from dragoman.codecs.shared.spec import PLAIN, Quirks, WireFields
 from dragoman.errors import CodecError
 from dragoman.events import replay
+from dragoman.gateway.answer_losses import response_losses, stream_losses
 from dragoman.types import (
     IssueKind,
     Media,

@@ -17,11 +17,11 @@ from dragoman.effects import Now, Open, Read, run
 from dragoman.errors import ErrorKind, ProviderError
 from dragoman.gateway.config.json_schema import FORM
 from dragoman.gateway.config.load import read
-from dragoman.io.scripted import Answer, ScriptedPeer
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE, PROVIDERS
 from dragoman.providers.spec import Tools
 from dragoman.schema.validation import faults
+from dragoman.sim.scripted import Answer, ScriptedPeer
 from dragoman.turn.capabilities import Capabilities
 from dragoman.turn.tool_support import Finding, Support
 from tests.support.upstreams import ScriptedReply, answered, refusal, text_reply

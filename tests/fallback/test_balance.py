@@ -16,9 +16,9 @@ from dragoman.effects import Outcome, drive
 from dragoman.errors import ErrorKind, ProviderError
 from dragoman.fallback import Balance, Balancer, Health, RouteAsked, Rules, Sharing, chain, chaining, place
 from dragoman.fallback.balance import BOUND, STAY, homes
-from dragoman.io.scripted import Answer, ScriptedPeer
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE
+from dragoman.sim.scripted import Answer, ScriptedPeer
 from dragoman.types import Message, Request
 from tests.support.upstreams import answered, refusal, text_reply
 

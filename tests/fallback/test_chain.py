@@ -29,11 +29,11 @@ from dragoman.fallback import (
     chaining,
     place,
 )
-from dragoman.io.scripted import Answer, ScriptedPeer
 from dragoman.loop.journal.recorder import EVENTS
 from dragoman.providers.families import Profile
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE, Tools
+from dragoman.sim.scripted import Answer, ScriptedPeer
 from dragoman.turn.asking import asking
 from dragoman.turn.capabilities import Capabilities
 from dragoman.turn.reask import Budget

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from dragoman.io.scripted import Answer, ScriptedPeer
+from dragoman.sim.scripted import Answer, ScriptedPeer
 from tests.support.gateways import app, ask, every_front, streamed_and_whole
 
 TEXT = {"type": "text", "text": "Hi"}

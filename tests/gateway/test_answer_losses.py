@@ -12,7 +12,7 @@ from dragoman.codecs import CODECS
 from dragoman.codecs.shared.frames import writers
 from dragoman.events import replay
 from dragoman.gateway.telemetry.exchange_record import ExchangeRecord
-from dragoman.io.scripted import Answer, ScriptedPeer
+from dragoman.sim.scripted import Answer, ScriptedPeer
 from dragoman.types import Issue, IssueKind
 from tests.support.gateways import PATHS as FRONTS
 from tests.support.gateways import app, ask

@@ -15,7 +15,7 @@ from dragoman.effects import Effect, Open, PerformAsync
 from dragoman.errors import UsageError
 from dragoman.gateway import create_app
 from dragoman.gateway.config.load import read
-from dragoman.io.scripted import Answer, ScriptedPeer
+from dragoman.sim.scripted import Answer, ScriptedPeer
 from tests.support.asgi import Client, call
 
 CHAT = "/v1/chat/completions"

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from dragoman.io.scripted import ScriptedPeer
+from dragoman.sim.scripted import ScriptedPeer
 from dragoman.types import Response
 from tests.support.asgi import call
 from tests.support.gateways import HERMES, app, ask, asking, every_back, every_front, read, streamed_and_whole

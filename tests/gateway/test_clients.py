@@ -14,10 +14,10 @@ import pytest
 
 from dragoman.errors import ErrorKind, ProviderError
 from dragoman.gateway import GatewayConfig, create_app
-from dragoman.io.scripted import Answer, ScriptedPeer
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE, Tools
 from dragoman.sim.loopback import serving
+from dragoman.sim.scripted import Answer, ScriptedPeer
 from tests.support.gateways import FUNCTION, SCHEMA, Stage, app
 from tests.support.upstreams import UPSTREAMS, ScriptedReply, model, refusal, sent, text_reply
 

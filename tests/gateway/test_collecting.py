@@ -13,8 +13,8 @@ import pytest
 
 from dragoman.effects import Open
 from dragoman.gateway import GatewayConfig, create_app
-from dragoman.io.scripted import Answer, ScriptedPeer
 from dragoman.providers.rows import Tools
+from dragoman.sim.scripted import Answer, ScriptedPeer
 from tests.support.asgi import call
 from tests.support.gateways import PATHS, app
 from tests.support.upstreams import ScriptedReply, answered

@@ -11,8 +11,8 @@ from dragoman.effects import run
 from dragoman.errors import ErrorKind, ProviderError
 from dragoman.gateway import Found, discover
 from dragoman.gateway.discovery import Place, adiscover, look, usual_places
-from dragoman.io.scripted import Answer, ScriptedPeer
 from dragoman.providers.rows import PROVIDERS
+from dragoman.sim.scripted import Answer, ScriptedPeer
 from tests.support.peer import Exchange, peer, refusing_port
 
 

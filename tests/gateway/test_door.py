@@ -18,9 +18,9 @@ from dragoman.gateway import GatewayConfig, Limits, create_app
 from dragoman.gateway.http import keys as door
 from dragoman.gateway.http.keys import AccessControl, known, sent_key
 from dragoman.gateway.reload import Watched, keep_current
-from dragoman.io.scripted import ScriptedPeer
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE
+from dragoman.sim.scripted import ScriptedPeer
 from tests.support.asgi import Client, Reply, call
 from tests.support.clocks import LONG, run_virtually
 from tests.support.gateways import (

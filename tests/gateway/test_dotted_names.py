@@ -9,9 +9,9 @@ import pytest
 
 from dragoman.dialects.judge.declared import declared
 from dragoman.gateway import GatewayConfig, create_app
-from dragoman.io.scripted import Answer, ScriptedPeer
 from dragoman.providers.route import Route
 from dragoman.providers.rows import PROVIDERS, Tools
+from dragoman.sim.scripted import Answer, ScriptedPeer
 from dragoman.types import Tool
 from tests.support.asgi import call
 from tests.support.upstreams import model, text_reply

@@ -29,9 +29,9 @@ from dragoman.gateway.gateway import Gateway
 from dragoman.gateway.http.endpoints import Ready
 from dragoman.gateway.process.shutdown import on_sigterm
 from dragoman.gateway.serving import Serve
-from dragoman.io.scripted import ScriptedPeer
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE
+from dragoman.sim.scripted import ScriptedPeer
 from tests.support.asgi import call
 from tests.support.clocks import LONG
 from tests.support.gateways import ASKS, PATHS, asking, every_front, message_of

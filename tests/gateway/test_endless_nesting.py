@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from dragoman.io.scripted import Answer, ScriptedPeer
+from dragoman.sim.scripted import Answer, ScriptedPeer
 from tests.support.gateways import app, ask, streamed_and_whole
 
 NESTED = {

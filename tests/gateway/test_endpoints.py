@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from dragoman.gateway import GatewayConfig, create_app
-from dragoman.io.scripted import Answer, ScriptedPeer
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE
+from dragoman.sim.scripted import Answer, ScriptedPeer
 from tests.support.asgi import Reply, call
 
 LISTED = Answer((b'{"data": [{"id": "qwen3:8b"}, {"id": "org/plain"}]}',), headers={"content-type": "application/json"})

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from dragoman.gateway import GatewayConfig, create_app
-from dragoman.io.scripted import Answer, ScriptedPeer
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE, Tools
+from dragoman.sim.scripted import Answer, ScriptedPeer
 from tests.support.asgi import call
 from tests.support.gateways import (
     ASKS,

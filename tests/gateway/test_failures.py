@@ -21,9 +21,9 @@ from dragoman.gateway.exchange import Exchange as Served
 from dragoman.gateway.exchange import ExchangeServices, RequestOptions
 from dragoman.gateway.fronts import FRONTS
 from dragoman.io.aio import AsyncPool
-from dragoman.io.scripted import Answer, ScriptedPeer
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE
+from dragoman.sim.scripted import Answer, ScriptedPeer
 from tests.support.asgi import Client, Reply, call
 from tests.support.clocks import LONG, run_virtually
 from tests.support.gateways import (

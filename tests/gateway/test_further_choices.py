@@ -12,8 +12,8 @@ import pytest
 from dragoman.codecs import CODECS
 from dragoman.codecs.shared.frames import readers
 from dragoman.effects import Open
-from dragoman.io.scripted import Answer, ScriptedPeer
 from dragoman.providers.spec import Tools
+from dragoman.sim.scripted import Answer, ScriptedPeer
 from tests.support.asgi import Client, Reply
 from tests.support.gateways import CALLS, FENCE, HERMES, PATHS, SCHEMA, app, ask, streamed_and_whole
 from tests.support.mcp_gateways import alive, served

@@ -12,10 +12,10 @@ from dragoman.errors import UsageError
 from dragoman.gateway import GatewayConfig, create_app
 from dragoman.gateway.config.load import read
 from dragoman.gateway.config.model import Attachment, Mcp
-from dragoman.io.scripted import Answer, ScriptedPeer
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE, PROVIDERS, Tools
 from dragoman.sim import serving
+from dragoman.sim.scripted import Answer, ScriptedPeer
 from tests.support import mcp_lab as lab
 from tests.support.asgi import Client, Reply, call
 from tests.support.clocks import LONG

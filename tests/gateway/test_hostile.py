@@ -24,12 +24,12 @@ from dragoman.gateway import GatewayConfig, Limits, create_app
 from dragoman.gateway.http.offload import LARGE, Steps
 from dragoman.gateway.http.request_body import unpacked
 from dragoman.gateway.process.connections import HEAD_SECONDS
-from dragoman.io.scripted import ScriptedPeer
 from dragoman.io.sockets import listen
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE, Tools
 from dragoman.schema.patterns import BUDGET, affordable, cost
 from dragoman.schema.validation import faults
+from dragoman.sim.scripted import ScriptedPeer
 from dragoman.turn.response_reader import MAX_WHOLE, Streamed
 from tests.support.asgi import Reply, call
 from tests.support.clocks import LONG, until

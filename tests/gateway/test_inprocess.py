@@ -27,9 +27,9 @@ from dragoman.gateway.config.load import read
 from dragoman.gateway.inprocess import answer as answers
 from dragoman.gateway.inprocess import plan as plans
 from dragoman.gateway.inprocess.signals import TaskSignal
-from dragoman.io.scripted import Answer, ScriptedPeer
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE
+from dragoman.sim.scripted import Answer, ScriptedPeer
 from tests.support.clocks import LONG, auntil, until
 from tests.support.gateways import ASKS, HERMES, asking, message_of, row
 from tests.support.inside import CHAT, asker, every_kind, texts

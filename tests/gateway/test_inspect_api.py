@@ -15,8 +15,8 @@ from dragoman.dialects.explain.spans import Kind
 from dragoman.display import stylesheet
 from dragoman.gateway.inspector.api import API, COLOURS, CSP, STATIC, stranger
 from dragoman.gateway.inspector.recorder import Recorder
-from dragoman.io.scripted import ScriptedPeer
 from dragoman.providers.spec import Tools
+from dragoman.sim.scripted import ScriptedPeer
 from tests.support.asgi import Client, Reply, call
 from tests.support.asking import Native, Said, Served
 from tests.support.gateways import FENCE, HERMES, KEY, PATHS, ask, asking, bearer, every_front, row

@@ -16,11 +16,11 @@ from dragoman.dialects import DIALECTS
 from dragoman.display import KINDS
 from dragoman.gateway import GatewayConfig, create_app
 from dragoman.gateway.inspector.recorder import Recorder
-from dragoman.io.scripted import ScriptedPeer
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE, Tools
 from dragoman.sim import WeakModel, running, serving
 from dragoman.sim.faults import HARMLESS
+from dragoman.sim.scripted import ScriptedPeer
 from tests.support.asgi import call
 from tests.support.asking import Native, Served
 from tests.support.chromium import Page, page, skip_without

@@ -17,11 +17,11 @@ from dragoman.gateway.inspector.recorder import Recorder
 from dragoman.gateway.inspector.recording import PACKED, WITHHELD
 from dragoman.gateway.inspector.redaction import is_secret, shown_query, shown_url, spellings
 from dragoman.gateway.observers import observers
-from dragoman.io.scripted import Answer, ScriptedPeer
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE, PROVIDERS
 from dragoman.providers.spec import Tools
 from dragoman.sim import serving
+from dragoman.sim.scripted import Answer, ScriptedPeer
 from tests.support import mcp_lab as lab
 from tests.support.asgi import Client, call
 from tests.support.gateways import (

@@ -20,9 +20,9 @@ from dragoman.gateway.config.words import STATE_DIR
 from dragoman.gateway.factory import from_file
 from dragoman.gateway.state.sqlite_cache import FILE
 from dragoman.gateway.state.stores import StateStores, open_stores
-from dragoman.io.scripted import Answer, ScriptedPeer
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE
+from dragoman.sim.scripted import Answer, ScriptedPeer
 from dragoman.turn.shared_cache import retain
 from dragoman.types import Media, Message, Opaque, Reasoning, Text, ToolCall, ToolResult
 from tests.support.asgi import Reply, call

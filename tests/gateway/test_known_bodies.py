@@ -17,10 +17,10 @@ from dragoman.conversation.grown import Grown, by_growth, changed, grown
 from dragoman.gateway import GatewayConfig, create_app
 from dragoman.gateway.fronts import FRONTS, Front
 from dragoman.gateway.http.known_bodies import FEWEST, KnownBodies
-from dragoman.io.scripted import Answer, ScriptedPeer
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE
 from dragoman.providers.spec import Tools
+from dragoman.sim.scripted import Answer, ScriptedPeer
 from dragoman.types import Media, Message, Reasoning, Request, Text, Tool, ToolCall, ToolResult
 from tests.support.asgi import Client
 

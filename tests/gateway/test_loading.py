@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from dragoman.effects import Open
-from dragoman.io.scripted import Answer, ScriptedPeer
+from dragoman.sim.scripted import Answer, ScriptedPeer
 from tests.support.asgi import call
 from tests.support.gateways import always, app
 

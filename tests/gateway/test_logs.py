@@ -16,9 +16,9 @@ from dragoman.gateway.config.words import LOG_FORMAT, LOG_LEVEL, Form
 from dragoman.gateway.observers import observers
 from dragoman.gateway.telemetry.logs import ACCESS, OTHERS, ROOT, Logs, configure, hidden
 from dragoman.gateway.telemetry.metrics import Metrics
-from dragoman.io.scripted import ScriptedPeer
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE, Tools
+from dragoman.sim.scripted import ScriptedPeer
 from tests.support.asgi import call
 from tests.support.gateways import ASKS, DOWN, FENCE, KEY, PATHS, ask, bearer, every_front, held
 from tests.support.upstreams import model, refusal, text_reply

@@ -15,9 +15,9 @@ import pytest
 from dragoman.gateway import GatewayConfig, create_app
 from dragoman.io.aio import AsyncPool
 from dragoman.io.held_bytes import HeldBytes
-from dragoman.io.scripted import Answer, ScriptedPeer
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE
+from dragoman.sim.scripted import Answer, ScriptedPeer
 from dragoman.turn.answer import KEPT
 from tests.support.asgi import Client
 from tests.support.gateways import ASKS, PATHS, app

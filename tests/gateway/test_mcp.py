@@ -25,10 +25,10 @@ from dragoman.gateway.fronts import FRONTS
 from dragoman.gateway.gateway import Gateway
 from dragoman.gateway.serving import Serve
 from dragoman.gateway.telemetry.exchange_record import ExchangeRecord
-from dragoman.io.scripted import Answer, ScriptedPeer
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE, Tools
 from dragoman.sim import serving
+from dragoman.sim.scripted import Answer, ScriptedPeer
 from dragoman.types import ToolCall, ToolResult
 from tests.support import mcp_lab as lab
 from tests.support.asgi import Client, Reply

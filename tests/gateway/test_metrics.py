@@ -19,9 +19,9 @@ from dragoman.fallback import Rules
 from dragoman.gateway import GatewayConfig, Limits, create_app
 from dragoman.gateway.telemetry import metrics
 from dragoman.gateway.telemetry.metrics import COUNTED, OTHER, Metrics
-from dragoman.io.scripted import Answer, ScriptedPeer
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE, Tools
+from dragoman.sim.scripted import Answer, ScriptedPeer
 from tests.support import places
 from tests.support.asgi import Client, call
 from tests.support.gateways import ASKS, DOWN, FENCE, PATHS, PIECE, Slow, ask, asking, bearer, every_front, held

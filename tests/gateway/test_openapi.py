@@ -9,10 +9,10 @@ import pytest
 from dragoman.gateway import GatewayConfig, create_app
 from dragoman.gateway.fronts import FRONTS
 from dragoman.gateway.http.openapi import ASKED, document
-from dragoman.io.scripted import ScriptedPeer
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE
 from dragoman.schema.validation import check_schema, faults
+from dragoman.sim.scripted import ScriptedPeer
 from tests.support.asgi import call
 from tests.support.gateways import ASKS, always, asking, every_front
 

@@ -11,9 +11,9 @@ import pytest
 from dragoman.gateway import Access, GatewayConfig, create_app
 from dragoman.gateway.config.load import read
 from dragoman.gateway.http.origins import is_local
-from dragoman.io.scripted import ScriptedPeer
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE
+from dragoman.sim.scripted import ScriptedPeer
 from tests.support.asgi import Client, Reply
 from tests.support.upstreams import model, text_reply
 

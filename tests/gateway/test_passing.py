@@ -15,10 +15,10 @@ import pytest
 from dragoman.effects import Open
 from dragoman.gateway import GatewayConfig, create_app
 from dragoman.gateway.http.form_data import FieldFinder, boundary_of
-from dragoman.io.scripted import Answer, ScriptedPeer
 from dragoman.providers.endpoints import ENDPOINTS, HAS
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE, PROVIDERS
+from dragoman.sim.scripted import Answer, ScriptedPeer
 from tests.support.asgi import Reply, call
 from tests.support.clocks import LONG
 from tests.support.gateways import ALICE, BOB, openai_client, row

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from dragoman.codecs import CODECS
-from dragoman.io.scripted import Answer
 from dragoman.providers.rows import Tools
+from dragoman.sim.scripted import Answer
 from tests.support.asgi import call
 from tests.support.gateways import FENCE, app, ask, called, every_back, every_front, read, streamed_and_whole
 from tests.support.upstreams import UPSTREAMS, ScriptedReply, model, sent, text_reply

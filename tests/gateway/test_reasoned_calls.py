@@ -10,8 +10,8 @@ import pytest
 
 from dragoman.effects import Open
 from dragoman.gateway import shortcut
-from dragoman.io.scripted import Answer, ScriptedPeer
 from dragoman.providers.spec import Tools
+from dragoman.sim.scripted import Answer, ScriptedPeer
 from tests.support.asgi import Reply
 from tests.support.cells import STREAMS
 from tests.support.gateways import HERMES, app, ask, called, every_front, read, streamed_and_whole

@@ -27,10 +27,10 @@ from dragoman.gateway.recordings.store import Rejected, Unavailable, open_store
 from dragoman.gateway.recordings.table import Query, StoredRow
 from dragoman.gateway.recordings.writer import Made, Writer
 from dragoman.gateway.telemetry.metrics import Metrics
-from dragoman.io.scripted import ScriptedPeer
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE
 from dragoman.providers.spec import Tools
+from dragoman.sim.scripted import ScriptedPeer
 from tests.support import postgres
 from tests.support.asgi import call
 from tests.support.clocks import LONG

@@ -15,9 +15,9 @@ import pytest
 
 from dragoman.codecs.shared.frames import FrameKind
 from dragoman.gateway import GatewayConfig, create_app
-from dragoman.io.scripted import Answer, ScriptedPeer
 from dragoman.providers.route import Route
 from dragoman.providers.rows import PROVIDERS
+from dragoman.sim.scripted import Answer, ScriptedPeer
 from tests.codecs.test_same_wire import BY_HAND, frames_of, has_run_on, is_excepted, path_fits
 from tests.codecs.test_wire import stream_bytes
 from tests.support.asgi import call

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from dragoman.errors import ErrorKind, ProviderError
 from dragoman.gateway import shortcut
-from dragoman.io.scripted import Answer, ScriptedPeer
 from dragoman.providers.rows import COMPATIBLE
 from dragoman.providers.spec import Tools
+from dragoman.sim.scripted import Answer, ScriptedPeer
 from tests.support.gateways import FENCE, PATHS, app, ask, every_back, every_front, read
 from tests.support.upstreams import UPSTREAMS, ScriptedReply, text_reply
 from tests.turn.test_alike_frames import STREAMS, needs_recordings

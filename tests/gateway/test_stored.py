@@ -19,9 +19,9 @@ from dragoman.gateway.state.conversations import Conversations
 from dragoman.gateway.state.shelf import Shelf
 from dragoman.gateway.state.sqlite_cache import FILE, SqliteCache
 from dragoman.gateway.state.stores import StateStores
-from dragoman.io.scripted import Answer, ScriptedPeer
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE
+from dragoman.sim.scripted import Answer, ScriptedPeer
 from tests.support.asgi import call
 from tests.support.gateways import ALICE, BOB, every_back, openai_client, row, streamed_and_whole
 from tests.support.kept import alone

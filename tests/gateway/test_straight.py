@@ -16,10 +16,10 @@ from dragoman.fallback import Rules
 from dragoman.gateway import GatewayConfig, create_app, exchange
 from dragoman.gateway.telemetry.exchange_record import ExchangeRecord, Observer, UpstreamAttempt
 from dragoman.gateway.telemetry.metrics import Metrics
-from dragoman.io.scripted import Answer, ScriptedPeer
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE
 from dragoman.providers.spec import Tools
+from dragoman.sim.scripted import Answer, ScriptedPeer
 from dragoman.turn import reask as machines
 from tests.support.asgi import call
 from tests.support.gateways import FENCE, HERMES, asking, every_front

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from dragoman.io.scripted import Answer, ScriptedPeer
+from dragoman.sim.scripted import Answer, ScriptedPeer
 from tests.support.asgi import Reply
 from tests.support.gateways import app, ask, every_front, read, streamed_and_whole
 

@@ -12,10 +12,10 @@ import openai
 import pytest
 
 from dragoman.gateway import GatewayConfig, create_app
-from dragoman.io.scripted import ScriptedPeer
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE, PROVIDERS, Tools
 from dragoman.sim.loopback import serving
+from dragoman.sim.scripted import ScriptedPeer
 from tests.support.asgi import call
 from tests.support.gateways import Stage, streamed_and_whole
 from tests.support.upstreams import ScriptedReply, model, sent

@@ -17,7 +17,7 @@ from uvicorn.protocols.http import auto, h11_impl
 
 from dragoman.cli.serving import QUIET
 from dragoman.gateway.process import connections
-from dragoman.io.scripted import ScriptedPeer
+from dragoman.sim.scripted import ScriptedPeer
 from tests.gateway.test_hostile import Wire, listening
 from tests.support.gateways import always, app, asking
 

@@ -19,9 +19,9 @@ from dragoman.gateway import GatewayConfig, Limits, create_app
 from dragoman.gateway.gateway import Gateway
 from dragoman.io.aio import AsyncPool
 from dragoman.io.held_bytes import HeldBytes
-from dragoman.io.scripted import Answer, ScriptedPeer
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE
+from dragoman.sim.scripted import Answer, ScriptedPeer
 from tests.support.asgi import Client, Reply
 from tests.support.clocks import LONG
 from tests.support.gateways import app, ask

@@ -13,7 +13,7 @@ import uvicorn
 from dragoman.cli.serving import QUIET
 from dragoman.gateway.http import asgi
 from dragoman.gateway.process import connections, whole_answers
-from dragoman.io.scripted import Answer, ScriptedPeer
+from dragoman.sim.scripted import Answer, ScriptedPeer
 from tests.gateway.test_hostile import Wire
 from tests.support.gateways import app, asking
 from tests.support.upstreams import ScriptedReply, answered, refusal, text_reply

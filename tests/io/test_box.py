@@ -18,7 +18,7 @@ import pytest
 import dragoman
 from dragoman.dialects.learning import LearnError
 from dragoman.dialects.learning import learn as learn_here
-from dragoman.io import box
+from dragoman.io.learning import box
 from tests.support.attacks import ATTACKS
 from tests.support.places import ROOT, VECTORS
 

@@ -11,8 +11,8 @@ import pytest
 
 from dragoman.effects import Close, Effect, Machine, NewId, Now, Open, Opened, Read, Sleep, Timeouts, arun, run
 from dragoman.errors import ErrorCode, ErrorKind, ProviderError, UsageError
-from dragoman.io.scripted import Answer, ScriptedPeer
 from dragoman.io.sockets import listen
+from dragoman.sim.scripted import Answer, ScriptedPeer
 from tests.support.clocks import LONG
 from tests.support.executing import Runner, each_way
 from tests.support.peer import Exchange, peer, refusing_port

@@ -10,7 +10,6 @@ import pytest
 from dragoman.effects import Cancelled, Close, Effect, Invoke, Now, Outcome, Read, RunTools, drive
 from dragoman.errors import ErrorCode, UsageError
 from dragoman.io.cancel import Cancel
-from dragoman.io.scripted import ScriptedPeer
 from dragoman.loop import (
     Allowed,
     Answered,
@@ -31,6 +30,7 @@ from dragoman.loop import (
     ToolStarted,
     loop,
 )
+from dragoman.sim.scripted import ScriptedPeer
 from dragoman.tools import Approval, ToolSet
 from dragoman.turn.machine import turn
 from dragoman.types import JsonObject, Request, Text, ToolCall, ToolResult

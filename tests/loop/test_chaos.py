@@ -13,10 +13,10 @@ from bench.chaos.characters import CHARACTERS
 from bench.chaos.memory import Remembering
 from bench.chaos.tasks import Desk, tasks
 from dragoman.effects import Open, run
-from dragoman.io.scripted import Answer, ScriptedPeer
 from dragoman.loop import Policy, Run, loop
 from dragoman.providers.spec import Tools
 from dragoman.sim import FaultKind, WeakModel
+from dragoman.sim.scripted import Answer, ScriptedPeer
 from dragoman.tools import Runnable, ToolSet, runnable
 from dragoman.turn.machine import turn
 from dragoman.types import JsonObject, Message, Request

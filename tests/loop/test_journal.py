@@ -29,7 +29,6 @@ from dragoman.effects import Effect, NewId, Now, drive
 from dragoman.errors import ErrorCode, JournalError
 from dragoman.events import CallDelta, ReasoningDelta, TextDelta, assemble, replay
 from dragoman.io.cancel import Cancel
-from dragoman.io.scripted import ScriptedPeer
 from dragoman.loop import (
     Allowed,
     Answered,
@@ -45,6 +44,7 @@ from dragoman.loop import (
 )
 from dragoman.loop.journal import JournalStore, RunRecorder, decode, encode
 from dragoman.loop.journal.recorder import joined
+from dragoman.sim.scripted import ScriptedPeer
 from dragoman.tools import Context, tool
 from dragoman.types import (
     Edit,

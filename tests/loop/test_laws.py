@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from dragoman.effects import Effect, NewId, Now, Outcome, drive
 from dragoman.errors import ErrorCode
-from dragoman.io.scripted import ScriptedPeer
 from dragoman.loop import How, Output, Policy, Run, loop
+from dragoman.sim.scripted import ScriptedPeer
 from dragoman.turn.machine import turn
 from dragoman.types import Request
 from tests.support.scenes import IN_TEXT, TASK, Played, Shop, calling, play, raw_calls, route

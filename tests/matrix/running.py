@@ -13,9 +13,9 @@ from typing import Any
 from dragoman.effects import Open
 from dragoman.gateway import GatewayConfig, create_app
 from dragoman.gateway.telemetry.exchange_record import ExchangeRecord
-from dragoman.io.scripted import Answer, ScriptedPeer
 from dragoman.providers.route import Route
 from dragoman.providers.rows import PROVIDERS
+from dragoman.sim.scripted import Answer, ScriptedPeer
 from dragoman.types import IssueKind
 from tests.support.asgi import Reply, call
 from tests.support.cells import LOCK

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from dragoman.io.scripted import Answer
+from dragoman.sim.scripted import Answer
 from tests.support.asgi import Reply, call
 
 from . import answered

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from dragoman.effects import Open
-from dragoman.io.scripted import Answer
 from dragoman.providers.rows import PROVIDERS
+from dragoman.sim.scripted import Answer
 from tests.support.asgi import call
 from tests.support.cells import FRONTS, gone_on
 from tests.support.gateways import PATHS

@@ -13,11 +13,11 @@ import pytest
 from dragoman.effects import Machine, Open, run
 from dragoman.errors import ErrorKind, ProviderError, UsageError
 from dragoman.io.environment import route_to
-from dragoman.io.scripted import Answer, ScriptedPeer
 from dragoman.providers.authorize import Tokens, admit, signals
 from dragoman.providers.route import Route
 from dragoman.providers.rows import PROVIDERS, Tools
 from dragoman.providers.sigv4 import Credentials, Scope, sign
+from dragoman.sim.scripted import Answer, ScriptedPeer
 from dragoman.turn.capabilities import Capabilities
 from dragoman.turn.machine import turn
 from dragoman.types import Media, Message, Request, Response, Text, Tool, ToolCall, ToolResult

@@ -12,8 +12,8 @@ import pytest
 from dragoman.effects import run
 from dragoman.errors import ProviderError
 from dragoman.io.environment import route_to
-from dragoman.io.scripted import ScriptedPeer
 from dragoman.providers.rows import PROVIDERS
+from dragoman.sim.scripted import ScriptedPeer
 from dragoman.turn.machine import turn
 from dragoman.types import Message, Request, Sampling
 from tests.support.upstreams import refusal, sent

@@ -15,11 +15,11 @@ from dragoman.conversation.requirements import REQUIREMENTS
 from dragoman.effects import run
 from dragoman.errors import ProviderError, UsageError
 from dragoman.io.environment import route_to
-from dragoman.io.scripted import Answer, ScriptedPeer
 from dragoman.providers.auth import ClientCredentials, KeyHeader, SignedKey, SigV4
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE, PROVIDERS, ROWS, Tools
 from dragoman.providers.spec import Provider, Signal
+from dragoman.sim.scripted import Answer, ScriptedPeer
 from dragoman.turn.machine import turn
 from dragoman.types import IssueKind, Message, Request, Response, Stop, Tool, ToolChoice, ToolResult
 from tests.support.upstreams import ScriptedReply, model, refusal, sent, text_reply

@@ -25,10 +25,10 @@ from dragoman.events import (
     assemble,
     replay,
 )
-from dragoman.io.scripted import ScriptedPeer
 from dragoman.loop import Policy
 from dragoman.server_tools.machine import DEFAULT_POLICY, TAKEN, ServerToolsRan, named, with_tools
 from dragoman.server_tools.memory import Memory, remainder
+from dragoman.sim.scripted import ScriptedPeer
 from dragoman.tools import Context, Runnable, ToolSet, tool
 from dragoman.turn.reask import reask
 from dragoman.types import (

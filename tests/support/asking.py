@@ -14,11 +14,11 @@ from dragoman.effects import Open, Outcome, drive
 from dragoman.gateway import Access, GatewayConfig, create_app
 from dragoman.gateway.state.stores import StateStores
 from dragoman.gateway.telemetry.exchange_record import Observer
-from dragoman.io.scripted import Answer, ScriptedPeer
 from dragoman.loop import Policy, Run, loop
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE
 from dragoman.providers.spec import Tools
+from dragoman.sim.scripted import Answer, ScriptedPeer
 from dragoman.tools import Context, Runnable, ToolSet
 from dragoman.turn.capabilities import Capabilities
 from dragoman.turn.machine import turn

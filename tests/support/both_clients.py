@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from dragoman.client import AsyncClient, Client
-from dragoman.io.scripted import ScriptedPeer
+from dragoman.sim.scripted import ScriptedPeer
 
 URL = "http://model.test"
 Do = Callable[..., Any]

@@ -23,10 +23,10 @@ from dragoman.codecs import CODECS
 from dragoman.codecs.shared.frames import readers
 from dragoman.effects import Open
 from dragoman.gateway import GatewayConfig, create_app
-from dragoman.io.scripted import Answer, ScriptedPeer
 from dragoman.providers.auth import KeyHeader
 from dragoman.providers.route import Route
 from dragoman.providers.rows import PROVIDERS
+from dragoman.sim.scripted import Answer, ScriptedPeer
 from tests.support.asgi import Reply, call
 from tests.support.gateways import PATHS
 

@@ -16,12 +16,12 @@ from typing import Any, TypeAlias
 from dragoman.codecs.shared.spec import WireFields
 from dragoman.effects import NewId, Now, Open
 from dragoman.errors import DragomanError
+from dragoman.gateway.straight import straight
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE, PROVIDERS
 from dragoman.providers.spec import Tools
 from dragoman.turn.capabilities import Capabilities, Refusals
 from dragoman.turn.machine import turn
-from dragoman.turn.straight import straight
 from dragoman.turn.tool_support import Finding, Support
 from dragoman.types import (
     EMPTY_OBJECT_SCHEMA,

@@ -15,9 +15,9 @@ from typing import Any
 
 from dragoman.client import Client
 from dragoman.errors import DragomanError
-from dragoman.io.scripted import Answer, ScriptedPeer
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE
+from dragoman.sim.scripted import Answer, ScriptedPeer
 from dragoman.tools import Context, tool
 from tests.support.upstreams import ScriptedReply, model, text_reply
 

@@ -18,9 +18,9 @@ from dragoman.errors import ErrorKind, ProviderError
 from dragoman.events import Event, assemble
 from dragoman.gateway import Access, GatewayConfig, create_app
 from dragoman.gateway.telemetry.exchange_record import Observer
-from dragoman.io.scripted import Answer, ScriptedPeer
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE
+from dragoman.sim.scripted import Answer, ScriptedPeer
 from dragoman.types import Response
 from tests.support.asgi import Client, Reply, call
 from tests.support.clocks import LONG

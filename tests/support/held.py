@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from dragoman.effects import Close, Effect, Open, Read
-from dragoman.io.scripted import Answer, ScriptedPeer
+from dragoman.sim.scripted import Answer, ScriptedPeer
 from tests.support.upstreams import ScriptedReply, answered, refusal
 
 BREAK = {"error": {"message": "it fell over", "type": "server_error"}}

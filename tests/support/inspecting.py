@@ -6,9 +6,9 @@ from typing import Any
 
 from dragoman.gateway import GatewayConfig, create_app
 from dragoman.gateway.inspector.recorder import Recorder
-from dragoman.io.scripted import ScriptedPeer
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE
+from dragoman.sim.scripted import ScriptedPeer
 
 from .asgi import Reply, call
 

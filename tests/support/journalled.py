@@ -21,9 +21,9 @@ from dragoman.client import Client
 from dragoman.client import operations as plans
 from dragoman.effects import Effect, Open
 from dragoman.errors import JournalError
-from dragoman.io.scripted import Answer, ScriptedPeer
 from dragoman.loop import Policy, Run
 from dragoman.loop.journal import JournalStore
+from dragoman.sim.scripted import Answer, ScriptedPeer
 from dragoman.tools import Context, tool
 
 from .upstreams import ScriptedReply, answered, text_reply

@@ -12,9 +12,9 @@ from dragoman.gateway.app import create_app
 from dragoman.gateway.config.model import Attachment, GatewayConfig, Mcp
 from dragoman.gateway.telemetry.logs import Logs
 from dragoman.gateway.telemetry.metrics import Metrics
-from dragoman.io.scripted import ScriptedPeer
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE
+from dragoman.sim.scripted import ScriptedPeer
 from tests.support import places
 from tests.support.clocks import LONG
 from tests.support.upstreams import ScriptedReply

@@ -11,7 +11,7 @@ from dragoman.gateway.inspector.storing import StoringRecorder
 from dragoman.gateway.recordings.store import RecordingStore, open_store
 from dragoman.gateway.recordings.table import DAY, StoredRow
 from dragoman.gateway.recordings.writer import Writer
-from dragoman.io.scripted import ScriptedPeer
+from dragoman.sim.scripted import ScriptedPeer
 from tests.support.clocks import LONG
 from tests.support.inspecting import recording
 

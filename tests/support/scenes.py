@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dragoman.effects import Machine, Outcome, adrive, drive
-from dragoman.io.scripted import Answer, ScriptedPeer
 from dragoman.loop import Corrected, Output, Policy, Run, ToolEnded, ToolStarted, TurnStarted, loop
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE
 from dragoman.providers.spec import Tools
+from dragoman.sim.scripted import Answer, ScriptedPeer
 from dragoman.tools import Context, Runnable, ToolSet
 from dragoman.turn.capabilities import Capabilities
 from dragoman.turn.machine import turn

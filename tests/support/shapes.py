@@ -11,9 +11,9 @@ from typing import Any
 
 from dragoman.codecs import CODECS
 from dragoman.codecs.shared.frames import FrameKind
-from dragoman.io.scripted import Answer, ScriptedPeer
 from dragoman.providers.route import Route
 from dragoman.providers.spec import Provider
+from dragoman.sim.scripted import Answer, ScriptedPeer
 from dragoman.types import Response
 
 from .places import VECTORS

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dragoman.effects import Open
-from dragoman.io.scripted import Answer, ScriptedPeer
+from dragoman.sim.scripted import Answer, ScriptedPeer
 
 
 @dataclass(frozen=True)

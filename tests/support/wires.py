@@ -10,7 +10,7 @@ from typing import Any
 
 from dragoman.codecs.shared.frames import Frame, FrameKind, writers
 from dragoman.effects import Open
-from dragoman.io.scripted import Answer, ScriptedPeer
+from dragoman.sim.scripted import Answer, ScriptedPeer
 
 from .upstreams import (
     ScriptedReply,

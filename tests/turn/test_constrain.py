@@ -9,10 +9,10 @@ import pytest
 
 from dragoman.dialects import DIALECTS
 from dragoman.effects import run
-from dragoman.io.scripted import Answer, ScriptedPeer
 from dragoman.providers.route import Route
 from dragoman.providers.rows import PROVIDERS
 from dragoman.providers.spec import Tools
+from dragoman.sim.scripted import Answer, ScriptedPeer
 from dragoman.turn.capabilities import Capabilities
 from dragoman.turn.constrain import UNCONSTRAINED, decoding_constraint
 from dragoman.turn.machine import turn

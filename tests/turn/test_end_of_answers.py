@@ -12,9 +12,9 @@ import pytest
 from dragoman.codecs import CODECS
 from dragoman.effects import Machine, Timeouts, run
 from dragoman.errors import ErrorKind, ProviderError
-from dragoman.io.scripted import Answer, ScriptedPeer
 from dragoman.providers.route import Route
 from dragoman.providers.spec import Provider
+from dragoman.sim.scripted import Answer, ScriptedPeer
 from dragoman.turn.machine import turn
 from dragoman.types import Message, Request, Response, Stop, Tool, Usage
 from tests.support.clocks import LONG

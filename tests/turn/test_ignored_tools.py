@@ -21,10 +21,10 @@ from dragoman.gateway.state.stores import StateStores
 from dragoman.gateway.telemetry.exchange_record import ExchangeRecord
 from dragoman.gateway.telemetry.logs import line
 from dragoman.gateway.telemetry.metrics import Metrics
-from dragoman.io.scripted import Answer, ScriptedPeer
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE
 from dragoman.providers.spec import Tools
+from dragoman.sim.scripted import Answer, ScriptedPeer
 from dragoman.turn.capabilities import Capabilities
 from dragoman.turn.machine import turn
 from dragoman.turn.prompt_count import least_tokens

@@ -11,10 +11,10 @@ from dragoman.dialects import DIALECTS
 from dragoman.effects import Open, Outcome, drive, run
 from dragoman.errors import ErrorKind, ProviderError, UsageError
 from dragoman.events import CallEnded, CallStarted, Ended, Event, ReasoningDelta, Started, TextDelta, assemble
-from dragoman.io.scripted import Answer, ScriptedPeer
 from dragoman.providers.families import Profile
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE, PROVIDERS, Tools
+from dragoman.sim.scripted import Answer, ScriptedPeer
 from dragoman.turn.capabilities import Capabilities, Refusals
 from dragoman.turn.machine import turn
 from dragoman.turn.rejections import refuses_tools

@@ -11,10 +11,10 @@ import pytest
 from dragoman.dialects import DIALECTS
 from dragoman.effects import Open, run
 from dragoman.errors import UsageError
-from dragoman.io.scripted import Answer, ScriptedPeer
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE, PROVIDERS
 from dragoman.providers.spec import Tools
+from dragoman.sim.scripted import Answer, ScriptedPeer
 from dragoman.turn.machine import turn
 from dragoman.types import IssueKind, Message, Request, Response, Tool
 from tests.support.upstreams import ScriptedReply, answered, model, refusal, sent, text_reply

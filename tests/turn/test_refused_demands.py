@@ -10,10 +10,10 @@ from dragoman.codecs import CODECS
 from dragoman.codecs.shared.spec import Quirks
 from dragoman.effects import run
 from dragoman.errors import ErrorKind, ProviderError
-from dragoman.io.scripted import Answer
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE, PROVIDERS
 from dragoman.providers.spec import Tools
+from dragoman.sim.scripted import Answer
 from dragoman.turn.capabilities import Capabilities
 from dragoman.turn.instructions import format_instruction
 from dragoman.turn.machine import turn

@@ -9,9 +9,9 @@ import pytest
 
 from dragoman.effects import run
 from dragoman.errors import ErrorKind, ProviderError
-from dragoman.io.scripted import Answer, ScriptedPeer
 from dragoman.providers.route import Route
 from dragoman.providers.rows import PROVIDERS
+from dragoman.sim.scripted import Answer, ScriptedPeer
 from dragoman.turn.capabilities import Capabilities
 from dragoman.turn.machine import turn
 from dragoman.turn.rejections import refused_schemas

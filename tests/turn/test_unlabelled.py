@@ -9,9 +9,9 @@ import pytest
 from dragoman.effects import Machine, drive, run
 from dragoman.errors import ErrorKind, ProviderError
 from dragoman.events import Event, TextDelta
-from dragoman.io.scripted import Answer, ScriptedPeer
 from dragoman.providers.route import Route
 from dragoman.providers.spec import Provider
+from dragoman.sim.scripted import Answer, ScriptedPeer
 from dragoman.turn.machine import turn
 from dragoman.types import Message, Request, Response, Tool
 from tests.support.wires import AWS, WIRES

@@ -9,7 +9,7 @@ import pytest
 
 from dragoman.effects import run
 from dragoman.errors import ProviderError
-from dragoman.io.scripted import Answer, ScriptedPeer
+from dragoman.sim.scripted import Answer, ScriptedPeer
 from dragoman.turn.machine import turn
 from dragoman.types import Message, Request, Response, Stop, Tool
 from tests.support.shapes import SHAPES, answering, asks, faults, route

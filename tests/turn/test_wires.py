@@ -16,9 +16,9 @@ from dragoman.codecs import CODECS
 from dragoman.conversation.requirements import REQUIREMENTS
 from dragoman.effects import run
 from dragoman.errors import ProviderError
-from dragoman.io.scripted import ScriptedPeer
 from dragoman.providers.route import Route
 from dragoman.providers.rows import PROVIDERS, Tools
+from dragoman.sim.scripted import ScriptedPeer
 from dragoman.turn.capabilities import Capabilities
 from dragoman.turn.machine import turn
 from dragoman.types import (

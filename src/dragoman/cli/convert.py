@@ -10,11 +10,12 @@ from urllib.parse import quote
 import click
 
 from ..codecs import CODECS
-from ..codecs.fidelity.losses import request_losses, response_losses, stream_losses
+from ..codecs.fidelity.losses import request_losses
 from ..codecs.shared.frames import Frame, readers, writers
 from ..codecs.shared.spec import Codec, Stamp, StreamEncoder
 from ..errors import ProviderError
 from ..events import Assembler, Event, replay
+from ..gateway.answer_losses import response_losses, stream_losses
 from ..types import Issue, IssueKind, Request, Response
 from .inputs import name, read_json
 from .outputs import issue_as_json, print_json

@@ -13,7 +13,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from functools import cache, partial
 from typing import Any
 
-from ..codecs.fidelity.losses import may_lose, unsupported_fields
 from ..codecs.shared.frames import FrameKind, writers
 from ..codecs.shared.issues import OTHER_ANSWERS, unsupported
 from ..codecs.shared.spec import Stamp, StreamEncoder
@@ -33,8 +32,8 @@ from ..turn.plan import runs_hosted
 from ..turn.reask import Ask, Budget, reask
 from ..turn.seals import Sealer, opened
 from ..turn.several import one_choice
-from ..turn.straight import straight
 from ..types import NOTHING, Issue, IssueKind, JsonObject, Message, Request, Response
+from .answer_losses import may_lose, unsupported_fields
 from .attached import ALONE, Attached, not_ready, offering, taken
 from .config.model import Access, GatewayConfig
 from .crossing.answers import AnswerCrossing, crossing_of
@@ -44,6 +43,7 @@ from .outgoing import Outgoing
 from .request_faults import Besides, check, check_turns
 from .shortcut import Shortcut
 from .state.responses import Opening, Responses
+from .straight import straight
 from .telemetry.exchange_record import GONE, ExchangeRecord
 from .telemetry.headers import audit, comments, lost_fields, printable, unsupported_parameters, with_lost
 

@@ -45,7 +45,7 @@ ENDS = "ending"
 
 
 class Upstreams(Protocol):
-    """Whatever gives performers: `io.aio.AsyncPool`, `io.scripted.ScriptedPeer`."""
+    """Whatever gives performers: `io.aio.AsyncPool`, `sim.scripted.ScriptedPeer`."""
 
     def performer(self) -> PerformAsync:
         """Performs the effects of one machine."""

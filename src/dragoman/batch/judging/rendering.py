@@ -1,6 +1,6 @@
 """Rows put through somebody's chat template, in a box: what the template writes of every turn in which the model calls.
 
-Runs in the process that `io/box.py` starts, where there are no files, no network and an end to time and memory.
+Runs in the process that `io/learning/box.py` starts: without files or network, with an end to time and memory.
 Knows templates and messages; nothing of what is read back (`proof.py`).
 """
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from itertools import islice
 
 from ...errors import UsageError
-from ...io import box
+from ...io.learning import box
 from ..judging import rendering
 from ..options import Options
 from ..row_json import BadRow, loads

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ...dialects.engine.parse import parse
-from ...io import box
+from ...io.learning import box
 from ..formats.alternatives import own_answer, straightened
 from ..formats.chat import written_messages
 from ..formats.spec import Demands

@@ -19,7 +19,6 @@ from typing import Any
 
 from ...conversation.grown import by_growth
 from ...errors import CodecError, ProviderError
-from ...events import Event, assemble
 from ...memo import CONSTANTS, TOOLS, memoize
 from ...types import (
     NOTHING,
@@ -31,17 +30,12 @@ from ...types import (
     OutputSchema,
     Part,
     Request,
-    Response,
     Sampling,
-    Stop,
     Text,
     Tool,
     ToolChoice,
-    Usage,
 )
 from ..shared.body import rest
-from ..shared.encoder import final_stop
-from ..shared.frames import Frame
 from ..shared.spec import MARKS, PLAIN, Codec, Quirks, WireFields, own
 from .survived import Fields, ReadBack, loss_at
 
@@ -59,12 +53,12 @@ def request_losses(request: Request, codec: Codec, quirks: Quirks = PLAIN) -> tu
     try:
         got = codec.decode_request(body)
     except CodecError as fault:
-        return (_unreadable(fault),)
+        return (unreadable(fault),)
     if "{model}" in codec.path:
         got = replace(got, model=sent.model)
     if codec.stream_path != codec.path:
         got = replace(got, stream=sent.stream)
-    return _grouped(_request(sent, got, codec.name))
+    return grouped(_request(sent, got, codec.name))
 
 
 def unsupported_parameters(request: Request, codec: Codec, quirks: Quirks = PLAIN) -> tuple[Issue, ...]:
@@ -178,75 +172,13 @@ _NAMES = MARKS | {"id", "type", "item", "annotations_index", "logprobs"}
 """Fields of a text that only name it, or say what its answer was asked for."""
 
 
-def response_losses(response: Response, codec: Codec) -> tuple[Issue, ...]:
-    """What of `response` is not in the body that `codec` makes of it."""
-    try:
-        got = codec.decode_response(codec.encode_response(response))
-    except (CodecError, ProviderError) as fault:
-        return (_unreadable(fault),)
-    return _grouped(_response(response, got, codec.name))
-
-
-def unsupported_fields(response: Response, codec: Codec, body: JsonObject) -> tuple[Issue, ...]:
-    """What of `response` is not in `body`, which `codec` made of it under an id and a model's name of ours.
-
-    Cheap enough for every answer: what every wire holds is not looked for.  Nothing where `may_lose` says so: `body` is
-    not read then.
-    """
-    if not may_lose(response, codec):
-        return ()
-    try:
-        got = codec.decode_response(body)
-    except (CodecError, ProviderError) as fault:
-        return (_unreadable(fault),)
-    extra = response.extra
-    if isinstance(extra, WireFields):
-        extra = WireFields(extra.api, rest(extra, _STAMPED))
-    return _grouped(_response(replace(response, id="", model="", extra=extra), got, codec.name))
-
-
-_STAMPED = frozenset({"created", "created_at", "createTime", "object"} | {"metrics", "total_duration", "load_duration"}
-                     | {"prompt_eval_duration", "eval_duration"})  # fmt: skip
-"""Fields that an answer of ours says of itself, and how long the backend took, which nobody asked."""
-_COMMON_STOPS = frozenset({None, Stop.END, Stop.TOOL_CALLS, Stop.LENGTH})
-
-
-def may_lose(response: Response, codec: Codec) -> bool:
-    """Is there anything in `response` that some wires have no place for, and that did not come from this one itself?"""
-    extra: JsonObject = response.extra
-    api = codec.name
-    if extra and getattr(extra, "api", api) != api:
-        return True
-    if response.stop not in _COMMON_STOPS:
-        return True
-    return not response.message.bare and any(_is_own(part, api) for part in response.message.parts)
-
-
-def _is_own(part: Part, api: str) -> bool:
-    if isinstance(part, Media | Opaque):
-        return True
-    return bool(part.metadata) and getattr(part.metadata, "api", api) != api
-
-
-def stream_losses(response: Response, codec: Codec, frames: Iterable[Frame]) -> tuple[Issue, ...]:
-    """What of `response` is not in the `frames` that `codec` made of its events."""
-    decoder = codec.decode_stream()
-    events: list[Event] = []
-    try:
-        for frame in frames:
-            events += decoder.feed(frame)
-        events += decoder.close()
-    except ProviderError as fault:
-        return (_unreadable(fault),)
-    return _grouped(_response(response, assemble(events), codec.name))
-
-
-def _unreadable(fault: CodecError | ProviderError) -> Issue:
+def unreadable(fault: CodecError | ProviderError) -> Issue:
+    """All of it is lost: what was written cannot be read."""
     message = f"what was written cannot be read back: {fault}"
     return loss_at(getattr(fault, "path", ""), message)
 
 
-def _grouped(losses: Iterable[Issue]) -> tuple[Issue, ...]:
+def grouped(losses: Iterable[Issue]) -> tuple[Issue, ...]:
     """One issue for each kind of loss, at the first of its places."""
     places: dict[str, list[Issue]] = {}
     for loss in losses:
@@ -262,7 +194,7 @@ def _grouped(losses: Iterable[Issue]) -> tuple[Issue, ...]:
 
 def _request(sent: Request, got: Request, api: str) -> Iterator[Issue]:
     if sent.model != got.model:
-        yield _other("$.model", "the model's name", sent.model, got.model, api)
+        yield differs("$.model", "the model's name", sent.model, got.model, api)
     yield from _calling(sent, got, api)
     yield from _sampling(sent.sampling, got.sampling, api)
     yield from _output(sent.output_schema, got.output_schema, api)
@@ -286,7 +218,7 @@ def _calling(sent: Request, got: Request, api: str) -> Iterator[Issue]:
     if not none and (not only or len(sent.tools) < 2):
         yield from _tools(sent.tools, got.tools, api)
     if choice != read and not (none or only):
-        yield _other("$.tool_choice", "the tool choice", _choice(choice), _choice(read), api)
+        yield differs("$.tool_choice", "the tool choice", _choice(choice), _choice(read), api)
     if sent.parallel is False and got.parallel is not False:
         yield loss_at("$.parallel", f"{api} has no switch against several calls at once")
 
@@ -336,7 +268,7 @@ def _sampling(sent: Sampling, got: Sampling, api: str) -> Iterator[Issue]:
     for field, value, read in _differing(sent, got, (None, ())):
         if field == "max_tokens" and value < 0 and read is None:
             continue  # no limit, which is said by saying nothing
-        yield _other(f"$.sampling.{field}", field, value, read, api)
+        yield differs(f"$.sampling.{field}", field, value, read, api)
 
 
 def _output(sent: OutputSchema | None, got: OutputSchema | None, api: str) -> Iterator[Issue]:
@@ -363,51 +295,7 @@ def _cache(sent: Request, got: Request, api: str) -> Iterator[Issue]:
         yield loss_at(f"$.messages[{asked[0]}].cache", f"{api} {few} prompt-cache markers")
 
 
-# ── answers ──────────────────────────────────────────────────────────────────
-
-
-def _response(sent: Response, got: Response, api: str) -> Iterator[Issue]:
-    for what in ("id", "model"):
-        if getattr(sent, what) and getattr(sent, what) != getattr(got, what):
-            yield _other(f"$.{what}", f"the answer's {what}", getattr(sent, what), getattr(got, what), api)
-    message = ReadBack((got.message,))
-    for i, part in enumerate(sent.message.parts):
-        yield from message.losses(part, "assistant", f"$.message.parts[{i}]", api)
-    if _is_reordered(sent, got):
-        yield loss_at("$.message.parts", f"{api} tells reasoning, text and calls in an order of its own")
-    stop, read = final_stop(sent.stop, len(sent.calls)), final_stop(got.stop, len(got.calls))
-    if stop not in (None, read):
-        yield _other("$.stop", "the reason to stop", _word(stop), _word(read), api)
-    yield from _usage(sent.usage, got.usage, api)
-    yield from Fields([got.extra]).losses(sent.extra, "$.extra", api)
-
-
-def _is_reordered(sent: Response, got: Response) -> bool:
-    before, after = _order(sent), _order(got)
-    return before != after and set(before) == set(after)
-
-
-def _order(response: Response) -> list[type]:
-    """The kinds of parts in their order, neighbours of one kind as one; empty ones do not count."""
-    kinds: list[type] = []
-    for part in response.message.parts:
-        if getattr(part, "text", None) != "" and kinds[-1:] != [type(part)]:
-            kinds.append(type(part))
-    return kinds
-
-
-def _word(stop: Stop | None) -> str:
-    return stop.value if stop else ""
-
-
-def _usage(sent: Usage | None, got: Usage | None, api: str) -> Iterator[Issue]:
-    for one in fields(Usage) if sent is not None else ():
-        counted, read = getattr(sent, one.name), getattr(got or Usage(), one.name)
-        if counted != read:
-            yield _other(f"$.usage.{one.name}", f"the count of {one.name} tokens", counted, read, api)
-
-
-def _other(path: str, what: str, sent: Any, got: Any, api: str) -> Issue:
+def differs(path: str, what: str, sent: Any, got: Any, api: str) -> Issue:
     """`what` was left out, or came back as something near it."""
     if got in (None, "", (), 0):
         return loss_at(path, f"{api} does not take {what}: {sent}")

@@ -2,7 +2,7 @@
 
 jinja2's sandbox keeps a template from everything but its own text; a `Meter` keeps it from running for ever: every
 loop, call, filter and printed value is paid for, and what would make a value too large is refused before it is made,
-where that can be foreseen: memory and time are bounded by the process it is run in (`io/box.py`).
+where that can be foreseen: memory and time are bounded by the process it is run in (`io/learning/box.py`).
 There is no clock and no thread in it, so that the same template always gets as far.  The helpers are those Hugging Face
 gives, the date stands still.  jinja2 is imported here and nowhere else, when a template is first compiled.
 This module knows nothing of conversations, calls or dialects.

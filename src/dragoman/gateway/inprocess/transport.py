@@ -70,7 +70,7 @@ def transport(
     nonce         count only calls that carry a code made for the request; tools go as text
     inspect       record exchanges, shown at /inspect;  mcp  a file of MCP servers whose tools every model gets
     environ       where variables are looked for; None: the environment
-    peer          connections to use in place of real ones: `dragoman.io.scripted.ScriptedPeer`, for tests
+    peer          connections to use in place of real ones: `dragoman.sim.scripted.ScriptedPeer`, for tests
 
     It may be given to any number of clients, of both libraries, synchronous and asynchronous, in any threads and loops.
     Raises UsageError for settings that are wrong.

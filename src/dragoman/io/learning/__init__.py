@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...dialects.learning import Learned, LearnError, plain
-from ..box import LIMITS, Limits, Stopped, run
+from .box import LIMITS, Limits, Stopped, run
 
 TARGET = f"{plain.__name__}:{plain.answer.__name__}"
 

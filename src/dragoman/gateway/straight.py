@@ -13,15 +13,15 @@ from collections.abc import Callable
 from ..effects import Machine
 from ..errors import DragomanError, ProviderError
 from ..providers.route import Route
+from ..turn.asking import is_doubtful
+from ..turn.attempt import Attempt, attempted
+from ..turn.capabilities import Capabilities
+from ..turn.ignored_tools import stands
+from ..turn.machine import First, begin
+from ..turn.question import asked_about
+from ..turn.reask import good_as_it_is
+from ..turn.tool_support import Finding, Support
 from ..types import Request, Response
-from .asking import is_doubtful
-from .attempt import Attempt, attempted
-from .capabilities import Capabilities
-from .ignored_tools import stands
-from .machine import First, begin
-from .question import asked_about
-from .reask import good_as_it_is
-from .tool_support import Finding, Support
 
 
 def straight(

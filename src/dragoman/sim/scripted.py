@@ -14,10 +14,10 @@ from typing import Any
 
 from ..effects import Cancelled, Close, Effect, NewId, Now, Open, Opened, Read, Sleep
 from ..errors import ProviderError
+from ..io import tasks, threads
+from ..io.cancel import Cancel
+from ..io.execution import UNCANCELLABLE, OwnCode, ToolObserver
 from ..types import NOTHING
-from . import tasks, threads
-from .cancel import Cancel
-from .execution import UNCANCELLABLE, OwnCode, ToolObserver
 
 
 @dataclass(frozen=True, slots=True)
