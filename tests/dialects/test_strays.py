@@ -148,12 +148,15 @@ def test_further_attributes_of_a_tag_are_passed_over() -> None:
     assert [dict(call.arguments) for call in parse(more, tools=[TOOL]).calls] == [{"path": "a.md", "content": "b"}]
 
 
-@pytest.mark.parametrize("name", ["minimax_m2", "anthropic_xml", "deepseek_v32"])
-def test_what_a_later_call_told_says_nothing_of_an_earlier_one(name: str) -> None:
-    before, behind = around(DIALECTS[name])
-    text = f"{before}Close: {behind}\n{before}y{behind}\nthat was it{behind}"
-    tools = [TOOL]
-    parser = Parser(tools=tools)
+@pytest.mark.parametrize("section", ["function_calls", "minimax:tool_call"])
+def test_what_a_later_call_told_says_nothing_of_an_earlier_one(section: str) -> None:
+    """A whole text is read twice, and by then the closers behind the second call are known."""
+    first = '<parameter name="path">a.md</parameter>\n<parameter name="content">Close: </parameter>'
+    second = first.replace("Close: ", "y")
+    calls = "\n".join(f'<invoke name="write_file">\n{one}\n</invoke>' for one in (first, second))
+    text = f"<{section}>\n{calls}\n</{section}>\nthat was it</parameter>\n</invoke>\n</{section}>"
+    parser = Parser(tools=[TOOL])
     events = [event for sign in text for event in parser.feed(sign)]
-    whole, pieces = parse(text, tools=tools), fold([*events, *parser.close()])
-    assert (whole.calls, whole.issues) == (pieces.calls, pieces.issues)
+    whole, pieces = parse(text, tools=[TOOL]), fold([*events, *parser.close()])
+    assert [call.arguments for call in whole.calls] == [call.arguments for call in pieces.calls]
+    assert [issue.message for issue in whole.issues] == [issue.message for issue in pieces.issues]

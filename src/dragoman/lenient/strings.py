@@ -147,13 +147,17 @@ class StringReader(StringEnds):
 
     def _filled(self, mark: str, out: Sink) -> Need[None]:
         """The inside of a string in which something may be to be filled in: one without that, and without escapes."""
-        got: list[str] = []
-        if not (yield from self.src.until((mark,), got.append)):
-            raise Cut
-        text = "".join(got)
+        text = yield from self._up_to(mark)
         if any(sign in text for sign in "{}\\"):
             raise Broken("f-strings are not literals")
         out(escaped(text))
+
+    def _up_to(self, mark: str) -> Need[str]:
+        """The text up to this mark, which is taken.  Raises `Cut` where it does not come."""
+        got: list[str] = []
+        if not (yield from self.src.until((mark,), got.append)):
+            raise Cut
+        return "".join(got)
 
     def _raw(self, mark: str, out: Sink) -> Need[None]:
         """The inside of a string of which each backslash is its own, and a quote behind one does not end it."""
@@ -169,10 +173,7 @@ class StringReader(StringEnds):
 
     def _fenced(self, mark: str, out: Sink, *, escapes: bool = False) -> Need[bool]:
         """A string that ends at `mark` and nowhere else."""
-        got: list[str] = []
-        if not (yield from self.src.until((mark,), got.append)):
-            raise Cut
-        text = "".join(got)
+        text = yield from self._up_to(mark)
         if escapes:
             inner = Source()
             inner.feed(text)

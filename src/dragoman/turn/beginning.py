@@ -7,7 +7,7 @@ Contract: nothing is lost; what it is hangs on the bytes alone, however they are
 from __future__ import annotations
 
 from ..codecs.shared.frames import FrameKind
-from ..codecs.shared.framing import is_framed
+from ..codecs.shared.framing import LONGEST_LINE, is_framed
 from .whole_body import WholeBody
 
 DRAIN = 0.1
@@ -17,11 +17,12 @@ DRAIN = 0.1
 class Beginning:
     """What came so far of an answer on a wire that frames its streams so."""
 
-    __slots__ = ("_body", "_kind")
+    __slots__ = ("_body", "_in_line", "_kind")
 
     def __init__(self, kind: FrameKind) -> None:
         self._kind = kind
         self._body = WholeBody()
+        self._in_line = False  # has its first line begun, and not ended?
 
     @property
     def data(self) -> bytes:
@@ -36,7 +37,11 @@ class Beginning:
     def add(self, data: bytes) -> bool | None:
         """More of it: does it come in frames?  None where more has to be seen."""
         self._body.add(data)
-        return is_framed(self.data, self._kind)
+        if self._in_line and b"\n" not in data and self.size <= LONGEST_LINE:
+            return None
+        found = is_framed(begin := self.data, self._kind)
+        self._in_line = found is None and bool(line := begin.lstrip()) and b"\n" not in line
+        return found
 
     def ended(self) -> bool:
         """The same, where this was all."""

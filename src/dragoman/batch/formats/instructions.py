@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ..row_json import BadRow
 from .chat import TOOL_KEYS, sorted_fields, tools_of
 from .chat_row import ChatRow, a_list, a_text, paired, said
 from .spec import ANY, Demands, Format
@@ -18,6 +19,8 @@ MORE = ("input", "context")
 """What the instruction is about, where that stands apart."""
 ANSWERS = ("output", "response")
 BESIDE = ("chosen", "rejected")
+PAIR = 2
+"""What was asked before, and what was answered."""
 
 
 def _fits(obj: Mapping[str, Any]) -> bool:
@@ -38,8 +41,10 @@ def _read(obj: dict[str, Any]) -> ChatRow:
     more = [a_text(rest.pop(key), f"$.{key}") for key in MORE if key in rest]
     made = [said("system", rest.pop("system"))] if isinstance(rest.get("system"), str) and rest["system"] else []
     for i, turn in enumerate(a_list(rest.pop("history", None) or [], "$.history")):
-        asked, told = a_list(turn, f"$.history[{i}]")
-        made += [said("user", a_text(asked, "$.history")), said("assistant", a_text(told, "$.history"))]
+        two = a_list(turn, path := f"$.history[{i}]")
+        if len(two) != PAIR:
+            raise BadRow("unreadable", f"a question and its answer are wanted, not {len(two)} values", path)
+        made += [said(role, a_text(text, path)) for role, text in zip(("user", "assistant"), two, strict=True)]
     made.append(said("user", "\n".join(one for one in (instruction, *more) if one)))
     answer = _answer(rest)
     if answer:

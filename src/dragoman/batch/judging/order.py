@@ -35,7 +35,7 @@ def findings(messages: Sequence[Mapping[str, Any]], path: str = "$.messages") ->
             open_ids = []
             if role != "user" and i and any(m.get("role") not in ("system", "developer") for m in messages[:i]):
                 yield Finding("role_order", where, "instructions stand in the middle; many templates refuse them there")
-        elif role not in ROLES:
+        elif not (isinstance(role, str) and role in ROLES):
             yield Finding("role_order", where, f"{role!r} is no role of the chat API")
     if messages and not wrote:
         yield Finding("no_answer", path, "no message of the model")

@@ -1,3 +1,3 @@
-"""What several wires say in words of their own: settings, parts of messages, citations, media and searches."""
+"""What several wires say in words of their own: settings, parts of messages and media."""
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from .array_frames import ArrayReader, ObjectsReader
 from .frames import CUTS, FrameKind, NdjsonReader, Reader, SseReader
 
 _BEFORE = b"\xef\xbb\xbf \t\r\n"
-_LONGEST_LINE = 1024 * 1024
+LONGEST_LINE = 1024 * 1024
 
 Framing = tuple[Callable[[], Reader], tuple[bytes, ...]]
 """What makes its reader, and bytes behind which, wherever they stand, no frame goes on."""
@@ -54,7 +54,7 @@ def _is_lines(said: bytes, kind: FrameKind, *, ended: bool) -> bool | None:
     """Is what begins with an object lines of JSON?"""
     line, end, behind = said.partition(b"\n")
     if not end:
-        return False if ended or len(said) > _LONGEST_LINE else None
+        return False if ended or len(said) > LONGEST_LINE else None
     try:
         from_json(line)
     except (ValueError, RecursionError):

@@ -18,7 +18,7 @@ from ...types import IssueKind, Stop
 from ..judge.candidate import Draft, close_json
 from ..judge.judge import Judge, slip_of, unreadable
 from ..reading.call import Attempt
-from ..reading.compiled import Row
+from ..reading.compiled import Row, telling
 from ..reading.marked_name import Swallowed
 from ..spec import BraceArgs, JsonArgs, JsonCall, KeywordArgs
 from .budget import Patience
@@ -33,8 +33,6 @@ SHAPE_REACH = 200
 """Characters behind an opener that are looked at to tell a call from a word."""
 SHAPE = late(r"\s*(?:[{\[]\s*(?:[\"'{\[]|\w+\s*[:=])|[\w.-]+\s*(?:[({]|</?\w|\n\s*[<{])|<[\w/|｜])")
 """How a call begins behind its opener, however damaged."""
-LETTERS = 3
-"""An opener with more signs stands in no call's arguments by chance."""
 OPENING, CLOSING = "{[", "}]"
 BRACKET, NO_BRACKETS = late(r"[{}\[\]]"), late(r"[^{}\[\]]++")
 ELEMENT = late(r"(?:\s*<(?P<name>[\w:.-]+)[^<>\n]*>)?[^<\n]*</[\w:.-]+>")
@@ -107,7 +105,7 @@ class Damage:
 
     def _is_before_call(self, row: Row) -> Need[bool]:
         """Does the next call of this row begin where the reader gave up, outside of any text?"""
-        marks = tuple(mark for mark in row.openers if len(mark) > LETTERS)
+        marks = telling(row.openers)
         return bool(marks) and bool((yield from self.src.glance(marks))[1])
 
     def _to_closer(self, row: Row) -> Need[bool]:

@@ -15,7 +15,7 @@ from enum import IntEnum
 from typing import NamedTuple
 
 from ...lenient.source import Need, Source
-from ..reading.compiled import Marks, Row
+from ..reading.compiled import Marks, Row, telling
 from ..spec import AttributeArgs, BraceArgs, JsonArgs, JsonCall, KeywordArgs
 
 BRACES = ("{", "}")
@@ -48,7 +48,7 @@ class Nests:
 
     def __init__(self, src: Source) -> None:
         self._src = src
-        self._ends: dict[Kind, dict[int, tuple[int, bool]]] = {}
+        self._ends: dict[Kind, dict[int, tuple[int, End]]] = {}
 
     def skip(self, row: Row, begun: int, *, back: bool) -> Need[bool]:
         """Go behind the end of the call that broke, if that is known; `back`, too, where it was read past its end.
@@ -60,7 +60,7 @@ class Nests:
         src.rewind()
         src.hold()
         begin = src.at
-        own, closers = 0, _told((*row.call_close, *row.section_close))
+        own, closers = 0, telling((*row.call_close, *row.section_close))
         for kind in _kinds(row):
             opener = max([held.rfind(mark, 0, begun - begin) for mark in kind.opens]) if not kind.calls else -1
             src.pos += begin - src.at + (opener if opener >= 0 else begun - begin)
@@ -81,29 +81,28 @@ class Nests:
         """Go behind the closer of the first opener from here on."""
         src = self._src
         marks = (*kind.opens, *kind.closes, *kind.calls)
-        open_: list[tuple[int, bool]] = []  # where what is open began, and does a call's mark stand in it
-        ends: dict[int, tuple[int, bool]] = {}
+        open_: list[tuple[int, End]] = []  # where what is open began, and how it ends if it does
+        ends: dict[int, tuple[int, End]] = {}
         last = (-1, "")  # where the last closer ended
         while mark := (yield from src.until(marks, _ignore)):
             start = src.at - len(mark)
             if not open_ and mark in kind.opens and kind in self._ends:
-                end, holds = self._ends[kind].get(start, (src.at, False))
-                known = end > src.at
+                end, found = self._ends[kind].get(start, (src.at, End.NONE))
                 src.pos += end - src.at
-                return End.AROUND if holds else End.OWN if known else End.NONE
+                return found
             if open_ and mark in (kind.calls or kind.opens):
-                open_[-1] = (open_[-1][0], True)
+                open_[-1] = (open_[-1][0], End.AROUND)
             if mark in kind.opens:
-                open_.append((start, False))
+                open_.append((start, End.OWN))
             elif last[0] == start and last[1] != mark:
                 last = src.at, mark  # a call's closer and its section's are one
             elif mark in kind.closes and open_:
                 last = src.at, mark
-                at, holds = open_.pop()
-                ends[at] = src.at, holds
+                at, found = open_.pop()
+                ends[at] = src.at, found
                 if not open_:
-                    return End.AROUND if holds else End.OWN
-                open_[-1] = (open_[-1][0], open_[-1][1] or holds)
+                    return found
+                open_[-1] = (open_[-1][0], max(open_[-1][1], found))
         self._ends[kind] = ends
         return End.NONE
 
@@ -113,25 +112,20 @@ def _kinds(row: Row) -> Iterator[Kind]:
     forms = tuple(mark for form in row.forms for mark in form)
     for opens, closes in ((row.call_open, row.call_close), (row.section_open, row.section_close)):
         told = tuple(mark for mark in closes if len(mark) > 1 and mark not in opens)
-        begun = _told((*opens, *forms, *map(_opening, told)))
+        begun = telling((*opens, *forms, *map(_opening, told)))
         if opens and begun and told:
             yield Kind(begun, told)
             break
     around = BRACKETS.get(type(row.dialect.args))
     if around is not None:
         around_calls = (*row.section_open, *row.call_open, *row.tool_open, *row.call_close, *row.section_close)
-        calls = _told((*around_calls, *forms))
+        calls = telling((*around_calls, *forms))
         yield Kind(around[:1], around[1:], calls or around[:1])
 
 
 def _opening(closer: str) -> str:
     """What such a closing tag answers, whichever row wrote it."""
     return "<" + closer[2:] if closer[:2] == "</" and closer[-1:] == ">" else ""
-
-
-def _told(marks: Marks) -> Marks:
-    """Marks that nobody writes by chance."""
-    return tuple(mark for mark in marks if len(mark) > 2)
 
 
 def _ignore(_: str) -> None:

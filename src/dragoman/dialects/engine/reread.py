@@ -15,7 +15,7 @@ from ...lenient.source import Need, finder, may_be_longer
 from ...types import IssueKind, Stop
 from ..judge.candidate import Draft
 from ..reading.call import Attempt
-from ..reading.compiled import Row
+from ..reading.compiled import Row, telling
 from ..spec import JsonArgs, JsonCall, KeywordArgs
 from .damage import Damage
 
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
 LONGEST = 32 * 1024
 """A call that is longer is refused as it stands."""
-MARK = 3
-"""A mark of fewer characters stands in any JSON."""
 _read_again: Callable[..., Again | None] = late_call(".second_reading", "read_again", __name__)
 """Asked of calls that broke."""
 
@@ -87,9 +85,9 @@ class Reread(Damage):
 
         0: that is too far, or the text was cut before it came.
         """
-        src, closers = self.src, _long(row.body_close + row.call_close + row.section_close)
-        openers = _long(row.openers)
-        inside = tuple(mark for mark in _long(row.body_open + row.tool_close) if mark not in row.call_close)
+        src, closers = self.src, telling(row.body_close + row.call_close + row.section_close)
+        openers = telling(row.openers)
+        inside = tuple(mark for mark in telling(row.body_open + row.tool_close) if mark not in row.call_close)
         pattern, prefixes, longest, _ = finder((*closers, *openers, *inside))
         begin = max(1, self._opener_size(row))
         while (inner := (yield from src._option((yield from src._over_space(begin)), openers)))[1]:
@@ -117,10 +115,6 @@ class Reread(Damage):
 def _is_only(attempt: Attempt) -> bool:
     """Is one call all that was read?"""
     return len(attempt.items) == 1
-
-
-def _long(marks: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(mark for mark in marks if len(mark) >= MARK)
 
 
 __all__ = ["Reread"]

@@ -21,6 +21,8 @@ Form: TypeAlias = tuple[str, str]
 """An opener with a declared name in it: what stands before the name, and what behind."""
 Marks: TypeAlias = tuple[str, ...]
 """The spellings of one mark, the first the one that is written."""
+TELLING = 3
+"""A mark of fewer characters stands in any text or JSON."""
 NO_TAGS = TaggedArgs(key=Span(), value=Span())
 NAMED = ' name="'
 MINE = frozenset({Strength.OWN, Strength.ASKED})
@@ -166,6 +168,11 @@ class Row:
         if marks or NAME in "".join(self.dialect.call.open):
             return marks
         return ("[",) if self.dialect.listing is Listing.ARRAY else self._first()
+
+
+def telling(marks: Marks) -> Marks:
+    """Those that nobody writes by chance."""
+    return tuple(mark for mark in marks if len(mark) >= TELLING)
 
 
 def _with_suffix(dialect: Dialect, suffix: str) -> Dialect:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 
 from ...late import late
 from ..spec import JsonArgs, JsonCall, KeywordArgs, Notation
-from .compiled import Row
+from .compiled import Row, telling
 
 Known = Callable[[str], bool]
 
@@ -33,7 +33,7 @@ def holds_mark(row: Row, written: str) -> bool:
     around = (*row.section_open, *row.call_open, *row.call_close, *row.section_close)
     named = (mark for form in row.forms for mark in form)
     marks = (*around, *row.tool_open, *row.tool_close, *row.body_open, *named)
-    return any(len(mark) > 2 and mark in written for mark in marks)
+    return any(mark in written for mark in telling(marks))
 
 
 def holds_call(args: Notation, known: Known, written: str) -> bool:
