@@ -9,9 +9,9 @@ class, for a notebook has its own; nothing of `rich` is imported, a terminal's c
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
-from .records import dataclass
+from .records import NamedTuple, dataclass
 from .report_words import edit_words, evidence_words
 
 

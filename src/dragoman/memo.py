@@ -14,9 +14,10 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import suppress
 from functools import wraps
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar, cast
+from typing import Any, Generic, Protocol, TypeVar, cast
 
 from .jsontext import exact_json, from_json, is_written
+from .records import NamedTuple
 from .types import EMPTY_OBJECT_SCHEMA, Media, Message, Opaque, Reasoning, Text, Tool, ToolCall, ToolChoice, ToolResult
 
 K = TypeVar("K", bound=Hashable)

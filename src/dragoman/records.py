@@ -1,23 +1,32 @@
-"""Data classes made quickly: as `dataclasses.dataclass` makes them, in a third of the time.
+"""Data classes and named tuples made quickly: as `dataclasses` and `typing` make them, in a third of the time.
 
 The standard library writes and compiles up to seven methods for each class; sixty classes were a quarter of what the
 first parse of a process cost.  Here `__init__` is compiled, and the other methods are shared; `dataclasses` itself,
-which loads `inspect` and a parser of Python, is loaded when somebody asks it of one.  Knows classes and their
-annotations (as text: `from __future__ import annotations`), nothing of what they hold.
+which loads `inspect` and a parser of Python, is loaded when somebody asks it of one.  Of a named tuple `typing` parses
+every annotation and compiles a constructor: here one is compiled for each number of fields, and named anew.  Knows
+classes and their annotations (as text: `from __future__ import annotations`), nothing of what they hold.
 Contract: whoever asks a data class (`fields`, `replace`, `copy`, `pickle`, a type checker, a data class that inherits)
-gets the answers it would get from `dataclasses`; options and annotations that are not supported raise `TypeError` when
-the class is made.
+gets the answers it would get from `dataclasses`, who asks a named tuple those of `typing`'s; options and annotations
+that are not supported raise `TypeError` when the class is made.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from importlib import import_module
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from reprlib import recursive_repr
-from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, TypeVar
+from types import CodeType, FunctionType
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+
+try:
+    from _collections import _tuplegetter as _getter  # type: ignore[import-not-found]
+except ImportError:  # not CPython
+
+    def _getter(index: int, doc: str) -> property:
+        return property(itemgetter(index), doc=doc)
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -26,6 +35,7 @@ if TYPE_CHECKING:  # names that others take from here
     from dataclasses import dataclass as dataclass  # noqa: PLC0414
     from dataclasses import field as field  # noqa: PLC0414
     from dataclasses import replace as replace  # noqa: PLC0414
+    from typing import NamedTuple as NamedTuple  # noqa: PLC0414
 
     def maker(cls: Callable[P, T]) -> Callable[P, T]: ...
     def changer(cls: Callable[..., T], *names: str) -> Callable[..., T]: ...
@@ -88,6 +98,92 @@ class _Mark:
 
 
 _MISSING, _FACTORY = _Mark("<missing>"), _Mark("<factory>")  # as signatures show a default that is made
+
+
+# ── named tuples ─────────────────────────────────────────────────────────────
+
+_OWN = frozenset(
+    {"__new__", "__init__", "__slots__", "__getnewargs__", "_fields", "_field_defaults", "_make", "_replace", "_asdict"}
+)
+
+
+class _Named(tuple[Any, ...]):
+    """What every one can do."""
+
+    __slots__ = ()
+    if TYPE_CHECKING:
+        _fields: tuple[str, ...]
+
+    @classmethod
+    def _make(cls, values: Iterable[Any]) -> Any:
+        made: _Named = tuple.__new__(cls, values)
+        if len(made) != len(cls._fields):
+            raise TypeError(f"Expected {len(cls._fields)} arguments, got {len(made)}")
+        return made
+
+    def _replace(self, /, **changes: Any) -> Any:
+        made = self._make(map(changes.pop, self._fields, self))
+        if changes:
+            raise ValueError(f"Got unexpected field names: {list(changes)!r}")
+        return made
+
+    def _asdict(self) -> dict[str, Any]:
+        return dict(zip(self._fields, self, strict=True))
+
+    def __repr__(self) -> str:
+        told = ", ".join([f"{name}={value!r}" for name, value in zip(self._fields, self, strict=True)])
+        return f"{self.__class__.__name__}({told})"
+
+    def __getnewargs__(self) -> tuple[Any, ...]:
+        return tuple(self)
+
+
+class _Making(type):
+    """Makes a tuple of what was written as a class of named fields."""
+
+    def __new__(cls, name: str, bases: tuple[type, ...], body: dict[str, Any]) -> Any:
+        if not bases:
+            return super().__new__(cls, name, bases, body)
+        if len(bases) > 1:
+            raise TypeError(f"{name}: a named tuple has no other bases; a data class of `records` may have them")
+        fields = tuple(body.get("__annotations__", ()))
+        wrong = [field for field in fields if field.startswith("_")] + sorted(_OWN & body.keys())
+        if wrong:
+            raise TypeError(f"{name}: {wrong[0]!r} is for the tuple itself; choose another name")
+        defaults = {field: body[field] for field in fields if field in body}
+        if tuple(defaults) != fields[len(fields) - len(defaults) :]:
+            raise TypeError(f"{name}: a field without a default follows one that has one; change their order")
+        body.update((field, _getter(at, f"Alias for field number {at}")) for at, field in enumerate(fields))
+        body |= {"__slots__": (), "_fields": fields, "_field_defaults": defaults, "__match_args__": fields}
+        body.setdefault("__doc__", f"{name}({', '.join(fields)})")
+        body["__new__"] = made = _constructor(fields)
+        made.__defaults__ = tuple(defaults.values())
+        made.__qualname__, made.__module__ = f"{body['__qualname__']}.__new__", body["__module__"]
+        return type(name, (_Named,), body)
+
+
+def _constructor(fields: tuple[str, ...]) -> FunctionType:
+    """`__new__` of these fields: that of as many fields, with their names for its own."""
+    code = _of_as_many(len(fields)).replace(co_varnames=("_cls", *fields))
+    return FunctionType(code, _KNOWN, "__new__")
+
+
+@cache
+def _of_as_many(number: int) -> CodeType:
+    names = "".join(f"_{at}, " for at in range(number))
+    made: Callable[..., Any] = eval(f"lambda _cls, {names}: _new(_cls, ({names}))", {})
+    return made.__code__.replace(co_name="__new__")
+
+
+_KNOWN = {"_new": tuple.__new__, "__builtins__": {}}
+
+if not TYPE_CHECKING:
+
+    class NamedTuple(metaclass=_Making):
+        """What `typing.NamedTuple` is: `class Pair(NamedTuple):` with a field on each line."""
+
+
+# ── data classes ─────────────────────────────────────────────────────────────
 
 
 class Field(NamedTuple):

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import IntEnum
 from types import MappingProxyType
-from typing import NamedTuple
+
+from ..records import NamedTuple
 
 
 class Weight(IntEnum):

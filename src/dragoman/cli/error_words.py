@@ -8,9 +8,9 @@ Contract: every kind has its row (`tests/test_docs_reference.py`), and every row
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from ..errors import ErrorCode, ErrorKind
+from ..records import NamedTuple
 from ..types import IssueKind
 
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from ..errors import ErrorKind, ProviderError
 from ..providers.route import Route
+from ..records import NamedTuple
 from .failure_policy import Rules
 
 

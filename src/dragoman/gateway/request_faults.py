@@ -10,10 +10,11 @@ backend may take (a limit of 0) is left to it.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..errors import CodecError
 from ..memo import names_of
+from ..records import NamedTuple
 from ..types import JsonObject, Request, ToolChoice
 
 MOST_SHOWN = 8

@@ -14,7 +14,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import aiohttp
 from aiohttp.http import HttpProcessingError
@@ -22,6 +22,7 @@ from multidict import CIMultiDict
 from yarl import URL
 
 from ..memo import Recent
+from ..records import NamedTuple
 from .chunked import Chunked
 from .short_answers import Short, ShortAnswers
 

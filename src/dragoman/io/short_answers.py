@@ -13,9 +13,11 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import aiohttp
+
+from ..records import NamedTuple
 
 MOST = 64 * 1024
 """Bytes of an answer, head and all, that is taken here."""

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import ssl
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
+
+from ..records import NamedTuple
 
 
 class TlsFailure(NamedTuple):

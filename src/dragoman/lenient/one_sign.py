@@ -15,9 +15,9 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice, takewhile
-from typing import NamedTuple
 
 from ..late import late
+from ..records import NamedTuple
 from ..schema.validation import ANYTHING, Shape
 from ..types import Edit
 

@@ -23,9 +23,9 @@ from ..types import Edit
 from .bare_words import NULL, QUOTED_NULL
 from .blanks import BlankReader
 from .notation import BLANK, INNER_PYTHON, JSON, PYTHON, WIDE_COMMA, Broken, Cut, Form, Repeated
+from .quoting import quoted
 from .source import Need, Sink, Source
 from .string_ends import KEPT, MAX_KEY
-from .strings import escaped, quoted
 from .unquoted import STRING
 from .whole_values import as_text, check_repeated, may_be_text
 
@@ -509,8 +509,6 @@ __all__ = [
     "as_text",
     "check_repeated",
     "decoded",
-    "escaped",
     "may_be_text",
     "mend",
-    "quoted",
 ]

@@ -12,9 +12,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Generator, Iterable, Mapping
 from functools import lru_cache
-from typing import NamedTuple, TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar
 
 from ..late import late
+from ..records import NamedTuple
 
 T = TypeVar("T")
 Need: TypeAlias = Generator[None, None, T]

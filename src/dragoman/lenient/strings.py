@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from json.encoder import encode_basestring
 
 from ..late import late
 from ..records import dataclass
 from ..types import Edit
 from .damaged import ends_of
 from .insides import FIRST, Inside, inside, odd_escapes
-from .notation import CLOSERS, INNER_PYTHON, JSON, SURROGATE, TRIPLES, Broken, Cut, Form
+from .notation import CLOSERS, INNER_PYTHON, JSON, TRIPLES, Broken, Cut, Form
+from .quoting import escaped
 from .source import Need, Sink, Source, Tap
 from .string_ends import MOST_QUOTES, StringEnds
 
@@ -479,15 +479,3 @@ def _between_quotes(text: str) -> bool:
         elif open_ and found.group() == '\\"':
             return True
     return False
-
-
-def quoted(text: str) -> str:
-    """`text` as a JSON string with its quotes; surrogates become U+FFFD."""
-    return f'"{text}"' if text.isidentifier() else f'"{escaped(text)}"'
-
-
-def escaped(text: str) -> str:
-    """`text` as the inside of a JSON string; surrogates become U+FFFD."""
-    if SURROGATE.search(text):
-        text = SURROGATE.sub("\ufffd", text)
-    return encode_basestring(text)[1:-1]

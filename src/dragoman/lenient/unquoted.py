@@ -12,8 +12,9 @@ from ..late import late
 from ..schema.validation import Shape
 from .bare_words import BARE, COMMENTED, TYPES, is_one_word, is_plain, is_whole, literal
 from .notation import JSON, Broken, Cut, Form
+from .quoting import quoted
 from .source import Need, Sink, Source
-from .strings import StringReader, quoted
+from .strings import StringReader
 
 MAX_UNOPENED = 2000
 """A string without its opening delimiter is not longer."""

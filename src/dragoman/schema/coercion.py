@@ -13,9 +13,10 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 from ..late import late
+from ..records import NamedTuple
 from ..types import Edit
 from .shape import ANYTHING, Shape, child, kind_of, nests_deeper
 

@@ -13,12 +13,12 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..errors import UsageError
 from ..late import late_call
 from ..memo import per_object
-from ..records import dataclass
+from ..records import NamedTuple, dataclass
 from ..types import Edit, JsonObject, Tool
 from .acceptance import Accepts, acceptor
 from .patterns import GAVE_UP, affordable, options

@@ -11,7 +11,8 @@ import inspect
 import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
-from typing import NamedTuple
+
+from ..records import NamedTuple
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,9 @@ import sys
 import types
 import typing
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
+from ..records import NamedTuple
 from .qualified_names import lineage
 from .type_schema import Undescribed
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 from ..codecs.shared.spec import Ids, WireFields
 from ..conversation.grown import by_growth
@@ -37,6 +37,7 @@ from ..events import (
 )
 from ..jsontext import to_json
 from ..providers.families import RETURNED, origin
+from ..records import NamedTuple
 from ..types import Issue, IssueKind, Message, Reasoning, Response, Stop, Text, Tool, ToolCall
 from .chain import Chain, Course, Delta, Handling
 from .further_choices import FurtherChoices

@@ -11,9 +11,10 @@ decided before any habit is looked at.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 from ..memo import Backing, Recent
+from ..records import NamedTuple
 
 MOST_MODELS = 4096
 MOST_HABITS = 32

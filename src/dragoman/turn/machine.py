@@ -12,7 +12,6 @@ told of the tools which its backend had kept from it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from ..conversation.grown import Grown
 from ..conversation.history import repair
@@ -21,6 +20,7 @@ from ..conversation.plain import as_plain
 from ..effects import Machine
 from ..errors import ProviderError
 from ..providers.route import Route
+from ..records import NamedTuple
 from ..types import Issue, Message, Request, Response
 from .answer import AnswerStream, salvaged
 from .attempt import Attempt, planning, read

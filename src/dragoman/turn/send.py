@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import takewhile
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 from ..codecs.shared.errors import http_date
 from ..codecs.shared.frames import FrameKind
@@ -24,7 +24,7 @@ from ..jsontext import to_bytes
 from ..memo import names_of
 from ..providers.authorize import Tokens, admit, signals
 from ..providers.route import Route
-from ..records import maker
+from ..records import NamedTuple, maker
 from ..redaction import redact
 from ..types import Message
 from .beginning import DRAIN

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..dialects.writing.neutralise import JOINER, restore
 from ..events import (
@@ -31,6 +31,7 @@ from ..events import (
     TextDelta,
     WireEvent,
 )
+from ..records import NamedTuple
 from ..types import Issue, IssueKind, Stop
 from .reasoned_calls import ReasonedCalls
 from .text_parser import ReasoningParser, TextParser

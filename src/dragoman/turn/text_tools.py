@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import NamedTuple
 
 from ..codecs.shared.tools import without_tools
 from ..conversation.grown import by_growth, grown
@@ -19,7 +18,7 @@ from ..dialects.writing.history import render_message, render_result
 from ..dialects.writing.neutralise import neutralise
 from ..dialects.writing.prompt import tool_prompt
 from ..memo import MESSAGES, SMALL, TOOLS, if_small, memoize
-from ..records import changer, dataclass, replace
+from ..records import NamedTuple, changer, dataclass, replace
 from ..types import Issue, IssueKind, Media, Message, Part, Reasoning, Request, Text, Tool, ToolChoice, ToolResult
 from .instructions import instructed
 

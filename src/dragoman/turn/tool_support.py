@@ -9,9 +9,9 @@ and no conversation steers these.
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import NamedTuple
 
 from ..memo import Backing, Recent
+from ..records import NamedTuple
 
 MOST_MODELS = 4096
 LIFETIME = 3600.0

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
+from ...records import NamedTuple
 from ..row_json import BadRow
 from .alternatives import PAIR, straightened
 from .chat_row import Chat, ChatRow

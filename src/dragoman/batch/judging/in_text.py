@@ -10,11 +10,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
 from ...dialects.engine.parse import parse
 from ...dialects.engine.parsed import Parsed
 from ...jsontext import dumps
+from ...records import NamedTuple
 from ...types import Issue, IssueKind, Report, ToolCall, Verdict
 from ..formats.spec import ANY
 from ..options import Options

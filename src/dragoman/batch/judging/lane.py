@@ -11,9 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from itertools import islice
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 from ...memo import exact
+from ...records import NamedTuple
 from ..formats.chat import listed_tools
 from ..row_json import BadRow, NotJson, is_whole, quick, too_deep
 from ..row_json import loads as strict_loads

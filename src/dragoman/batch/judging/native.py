@@ -8,11 +8,12 @@ made up, and nothing but a null under a key that nobody declared is left out.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from ...codecs.shared.arguments import read_arguments
 from ...events import CallDelta, CallEnded, CallStarted, IssueReported
 from ...jsontext import dumps
+from ...records import NamedTuple
 from ...schema.validation import Fault, faults
 from ...turn.native_calls import NativeCalls
 from ...types import Issue, IssueKind, JsonObject, Tool, Verdict

@@ -7,9 +7,10 @@ Contract: `judge` never raises for what a row holds, and gives the same for the 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from ...errors import UsageError
+from ...records import NamedTuple
 from ...types import Verdict
 from ..formats.alternatives import own_answer
 from ..formats.chat_row import Chat, ChatRow, call, canonical, results_apart

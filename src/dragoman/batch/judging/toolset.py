@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from ...codecs.shared.tools import write_function
 from ...dialects.judge.judge import Judge
 from ...errors import UsageError
 from ...memo import FrozenTools, Recent, exact
+from ...records import NamedTuple
 from ...schema.acceptance import Accepts, acceptor
 from ...schema.definitions import tools as read_tools
 from ...schema.validation import check_schema, faults, standard

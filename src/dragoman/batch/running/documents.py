@@ -14,8 +14,9 @@ import io
 import re
 from collections.abc import Callable, Iterator
 from itertools import pairwise
-from typing import IO, NamedTuple
+from typing import IO
 
+from ...records import NamedTuple
 from ..row_json import BadRow, dumps, is_json, loads
 from .skipped import Skipped, Stretch, held
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from hashlib import sha256
-from typing import IO, NamedTuple, TypeAlias
+from typing import IO, TypeAlias
 
+from ...records import NamedTuple
 from .skipped import Skipped
 
 CHUNK = 256 << 10

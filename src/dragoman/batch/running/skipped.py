@@ -6,7 +6,8 @@ Knows bytes; nothing of where they come from.  Contract: memory does not grow wi
 from __future__ import annotations
 
 import hashlib
-from typing import NamedTuple
+
+from ...records import NamedTuple
 
 HEAD = 200
 

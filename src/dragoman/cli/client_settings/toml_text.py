@@ -12,7 +12,9 @@ import json
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
+
+from ...records import NamedTuple
 
 _HEADER = re.compile(r"^[ \t]*(?P<open>\[\[?)(?P<name>[^\[\]]*)\]\]?[ \t]*(?:#.*)?$")
 _BARE = re.compile(r"[A-Za-z0-9_-]+\Z")

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from ...conversation.grown import Grown, by_growth
 from ...conversation.plain import as_plain
 from ...jsontext import to_bytes
-from ...records import dataclass
+from ...records import NamedTuple, dataclass
 from ...types import NOTHING, JsonObject, Message
 from ..shared.media import joined
 from ..shared.spec import Quirks, own

@@ -11,12 +11,13 @@ import base64
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import Any
 
 from ...conversation.grown import Grown, by_growth
 from ...conversation.plain import as_plain
 from ...jsontext import as_dict
 from ...memo import fields, memoize
+from ...records import NamedTuple
 from ...types import (
     NOTHING,
     JsonObject,

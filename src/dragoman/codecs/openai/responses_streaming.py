@@ -7,7 +7,7 @@ and the last event repeats the whole answer.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from ...events import (
     CallDelta,
@@ -22,6 +22,7 @@ from ...events import (
     WireEvent,
 )
 from ...jsontext import quoted, to_json
+from ...records import NamedTuple
 from ...types import NOTHING, JsonObject, Opaque, Request, Stop, Text, ToolCall
 from ..shared import strict
 from ..shared.body import items, mapping, string

@@ -5,8 +5,9 @@ Knows in which order blocks stand, which reasoning may go back and how cached in
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
+from ...records import NamedTuple
 from ...types import JsonObject, Message, Reasoning, ToolResult, Usage
 from .body import count
 from .spec import Quirks

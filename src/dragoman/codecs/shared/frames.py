@@ -14,10 +14,11 @@ from collections.abc import Callable, Mapping
 from enum import StrEnum
 from functools import lru_cache
 from types import MappingProxyType
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from ...errors import ErrorKind, ProviderError, UsageError
 from ...jsontext import to_json
+from ...records import NamedTuple
 
 KEEP_ALIVE = b": keep-alive\n\n"
 """The only harmless sign of life in an SSE stream: a comment.  An empty `data:` line kills most clients."""

@@ -7,9 +7,10 @@ Contract: what is read of a list that grew is what is read of it at once; the ob
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 from ...conversation.grown import Grown, by_growth, grown
+from ...records import NamedTuple
 from ...types import JsonObject, Message
 from .body import an_object
 from .requests import results_joined

@@ -10,11 +10,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 from ...conversation.grown import Grown, by_growth
 from ...conversation.plain import as_plain
 from ...jsontext import to_bytes
+from ...records import NamedTuple
 from ...types import Message, Text, ToolCall
 
 Piece: TypeAlias = bytes | memoryview

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from json import dumps
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 from ...events import CallDelta, CallDoubted, CallEnded, CallStarted, Event, IssueReported
 from ...late import late
-from ...records import replace
+from ...records import NamedTuple, replace
 from ...types import Issue, IssueKind, Tier, ToolCall
 from ..judge import hints
 from ..judge.candidate import Draft, close_json, spelling

@@ -13,9 +13,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterator, Mapping
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 from ...late import late
+from ...records import NamedTuple
 
 LONGEST = 64 * 1024
 """Characters of the value."""

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from ...late import late
 from ...lenient.source import Need, Source
+from .derived_tables import fenced_table
 from .emitter import Teller
-from .markers import Table, fenced_table
+from .markers import Table
 
 MANY = 100
 """So many marks are looked at in one fence since something was told of it,"""

@@ -8,10 +8,11 @@ message is read.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ...errors import UsageError
 from ...late import late_call
+from ...records import NamedTuple
 from ...types import Tool
 from ..judge.declared import NO_TOOLS, Declared, declared
 from ..judge.judge import Judge

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 from ...late import late, late_call
 from ...lenient.source import prefixes_of, same
-from ...records import dataclass, field, field_names, replace
+from ...records import dataclass, field, field_names
 from ..judge.declared import HEAD
 from ..reading.compiled import Form, Row
 from ..reading.named import leads
 from ..reading.segments import segmented
-from ..spec import Dialect, JsonCall, Listing, Place, Route, Segments, Strength
+from ..spec import Dialect, JsonCall, Listing, Place, Segments, Strength
 from .choices import parted
-from .common_marks import FABRICATED, FENCE_SIGNS, FENCES, FOREIGN_TURN, INSTRUCTION, LINE_MARKS, QUIET, STRAY, THINK
+from .common_marks import FABRICATED, FENCES, FOREIGN_TURN, INSTRUCTION, LINE_MARKS, QUIET, STRAY, THINK
 from .mark_starts import FENCE, LETTER, LOOK, NEAR, WAIT, first_signs, on_line, plain_fence, starts
 from .marks_at import MarksAt
 from .search import MANY_VAIN, VAIN, Anchored, Signs
@@ -97,16 +97,12 @@ class Marks:
 class Table(Marks):
     """What the scanner needs, for one set of dialects.
 
-    `lead` finds a character that begins a marker, or may, `line_lead` a line that begins with one that begins a `line` marker,
-    `any_lead` either character anywhere; `stops` finds both in running text.
-    `calm` are the marks of fences that may be passed; `prepared` is what others made once for this table.
+    Its patterns are made when they are first asked: `stops` finds what `lead` and `line_lead` do in running text.
+    near        how far they look behind a first sign      calm    the marks of fences that may be passed
+    prepared    what others made once for this table
     """
 
-    lead: re.Pattern[str]
-    line_lead: re.Pattern[str]
-    any_lead: re.Pattern[str]
-    calm_source: str
-    run_source: str
+    near: int
     calm: frozenset[str]
     named_first: tuple[Form, ...]
     named_inline: tuple[Form, ...]
@@ -115,6 +111,65 @@ class Table(Marks):
     derived: dict[tuple[str, ...], Table] = field(default_factory=dict)
     prepared: dict[Hashable, Any] = field(default_factory=dict)
     derived_searches: dict[frozenset[str], Search] = field(default_factory=dict)
+
+    @cached_property
+    def lead(self) -> re.Pattern[str]:
+        """Finds a character that begins a marker, or may."""
+        return late("|".join(self._anywhere) or r"(?!)")
+
+    @cached_property
+    def line_lead(self) -> re.Pattern[str]:
+        """Finds a line that begins with one that begins a `line` marker."""
+        return late(self.line_source)
+
+    @cached_property
+    def any_lead(self) -> re.Pattern[str]:
+        """Finds either character anywhere."""
+        every, (named, lines) = self.every(), self._named
+        inline, at_line = first_signs(every - self.line), first_signs(every & self.line)
+        return late("|".join([*([f"[{inline}{at_line}]"] if inline or at_line else []), *named, *lines]) or r"(?!)")
+
+    @cached_property
+    def run_lead(self) -> re.Pattern[str]:
+        """Finds what `lead` finds, and lines' ends."""
+        return re.compile("|".join((*self._anywhere, r"\n")))
+
+    @cached_property
+    def calm_lead(self) -> re.Pattern[str]:
+        """Finds what `line_lead` finds, but fences in which code stands, or nothing."""
+        return re.compile(self.calm_source)
+
+    @cached_property
+    def line_source(self) -> str:
+        """The pattern of `line_lead`."""
+        return on_line(parted(self._begun))
+
+    @cached_property
+    def calm_source(self) -> str:
+        """The pattern of `calm_lead`."""
+        if not self.calm:
+            return self.line_source
+        words = "|".join((parted(self._begun), *self._words(self.near)))
+        return on_line(parted(self._begun, {FENCE[0]: f"(?!{plain_fence(self.every() - self.calm, words)})"}))
+
+    @cached_property
+    def _named(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """How declared names begin that count anywhere, and those that count first on a line."""
+        return leads(tuple(self.inline), line=False), leads(tuple(self.forms.keys() - self.inline), line=True)
+
+    @cached_property
+    def _anywhere(self) -> tuple[str, ...]:
+        inside = self.every() - self.line
+        signs = frozenset(mark for mark in inside if not LETTER.match(mark))
+        return *starts(signs, self.near), *self._words(max(self.near, LOOK)), *self._named[0]
+
+    @cached_property
+    def _begun(self) -> tuple[str, ...]:
+        return *starts(self.every() & self.line, self.near), *self._named[1]
+
+    def _words(self, look: int) -> list[str]:
+        """How marks begin that begin with a letter and may stand anywhere."""
+        return starts(frozenset(mark for mark in self.every() - self.line if LETTER.match(mark)), look)
 
     @cached_property
     def prefixes(self) -> frozenset[str]:
@@ -202,7 +257,7 @@ class Table(Marks):
     @cached_property
     def deep(self) -> Table:
         """The same table, whose leads on lines look further: for a text full of what begins as marks do."""
-        return _build(Marks(**{name: getattr(self, name) for name in field_names(Marks)}), SURE)
+        return build(Marks(**{name: getattr(self, name) for name in field_names(Marks)}), SURE)
 
     @cached_property
     def named_signs(self) -> frozenset[str]:
@@ -244,19 +299,9 @@ class Table(Marks):
         return any(same(text[at : at + len(begun)], begun) for begun in self.begun)
 
     @cached_property
-    def calm_lead(self) -> re.Pattern[str]:
-        """Finds what `line_lead` finds, but fences in which code stands, or nothing."""
-        return re.compile(self.calm_source)
-
-    @cached_property
     def passing(self) -> Passing:
         """The fences that are text."""
         return _passing(self.rows, self.fences, self.marker, self.stops)
-
-    @cached_property
-    def run_lead(self) -> re.Pattern[str]:
-        """Finds what `lead` finds, and lines' ends."""
-        return re.compile(self.run_source)
 
     @cached_property
     def stops(self) -> Stops:
@@ -321,10 +366,10 @@ def _table(dialects: tuple[Dialect, ...], calls: bool, asked: bool, spoken: str)
         for reasoning in dialect.reasoning:
             think |= {o.casefold(): reasoning.close for o in reasoning.open}
     closers = {c for row in rows if row.strong for c in row.call_close + row.section_close if len(c) > 4 and c[0] in "<["}
-    framing = _folded(q for d in dialects for q in d.quiet)
+    framing = folded(q for d in dialects for q in d.quiet)
     segments = segmented(dialects)
-    ends = _folded(m for s in segments for m in s.close)
-    return _build(
+    ends = folded(m for s in segments for m in s.close)
+    return build(
         Marks(
             rows={k: tuple(v) for k, v in by_marker.items()},
             forms={k: tuple(v) for k, v in forms.items()},
@@ -332,14 +377,14 @@ def _table(dialects: tuple[Dialect, ...], calls: bool, asked: bool, spoken: str)
             opening_forms={k: tuple(v) for k, v in opening_forms.items()},
             inline=frozenset(f for f, found in forms.items() if any(r.place is Place.INLINE for r in found)),
             think=think,
-            unthink=_folded(c for cs in think.values() for c in cs) - framing,
-            quiet=(framing | ends | _folded((*QUIET, *STRAY, *closers))) - set(by_marker),
-            turns=_folded(FOREIGN_TURN) if calls else NONE,
-            fabricated=_folded(FABRICATED) if calls else NONE,
+            unthink=folded(c for cs in think.values() for c in cs) - framing,
+            quiet=(framing | ends | folded((*QUIET, *STRAY, *closers))) - set(by_marker),
+            turns=folded(FOREIGN_TURN) if calls else NONE,
+            fabricated=folded(FABRICATED) if calls else NONE,
             fences=frozenset(FENCES) if calls else NONE,
-            line=_line_only(by_marker) | frozenset(t for t in think if t[0].isalnum()) | _folded(f for r in rows for f in r.dialect.final),
+            line=_line_only(by_marker) | frozenset(t for t in think if t[0].isalnum()) | folded(f for r in rows for f in r.dialect.final),
             finals={f.casefold(): r.dialect.name for r in rows for f in r.dialect.final},
-            headers=_folded(m for s in segments for m in (*s.open, *s.head)),
+            headers=folded(m for s in segments for m in (*s.open, *s.head)),
             ends=ends,
             segments=segments,
             chosen=asked,
@@ -358,114 +403,18 @@ def _line_only(by_marker: dict[str, list[Row]]) -> frozenset[str]:
     return frozenset(m for m, rows in by_marker.items() if all(r.place is not Place.INLINE for r in rows)) | LINE_MARKS
 
 
-@lru_cache(maxsize=64)
-def closing(closers: tuple[str, ...]) -> re.Pattern[str] | None:
-    """What ends reasoning, anywhere in a text; None where nothing does."""
-    return re.compile("|".join(map(re.escape, closers)), re.IGNORECASE) if closers else None
-
-
-def reasoning_table(base: Table, closers: tuple[str, ...], begun: tuple[str, ...] = ()) -> Table:
-    """The table inside reasoning: its closers, and the strong openers (a call may end reasoning that never closes).
-
-    `begun` are headers without their first token, in a message whose own had lost it.
-    """
-    found = base.derived.get((*closers, *begun))
-    if found is None:
-        rows = {m: tuple(r for r in rows if r.strong) for m, rows in base.rows.items()}
-        rows = {m: r for m, r in rows.items() if r}
-        line = frozenset(m for m in rows if m in base.line)
-        forms = {f: strong for f, rows in base.forms.items() if (strong := tuple(r for r in rows if r.strong))}
-        closed = _folded(closers)
-        quiet = base.quiet - closed - set(rows)
-        found = base.derived[(*closers, *begun)] = _build(
-            Marks(
-                rows=rows, forms=forms, inline=base.inline & forms.keys(), unthink=closed, line=line, quiet=quiet,
-                headers=frozenset(begun),
-            )
-        )  # fmt: skip
-    return found
-
-
-def bare_table(base: Table) -> Table:
-    """The table of a scan that listens for the end of reasoning and for nothing else."""
-    found = base.derived.get(BARE)
-    if found is None:
-        found = base.derived[BARE] = _build(Marks(unthink=base.unthink))
-    return found
-
-
-def narrow_table(base: Table) -> Table:
-    """The table of text in which no declared tool is named: what proves little by itself opens nothing there."""
-    found = base.derived.get(NARROW)
-    if found is None:
-        rows = {m: strong for m, rows in base.rows.items() if (strong := tuple(r for r in rows if r.strong))}
-        marks = Marks(**{name: getattr(base, name) for name in field_names(Marks)})
-        marks = replace(marks, rows=rows, forms={}, inline=frozenset(), openings={}, opening_forms={}, fences=NONE)
-        found = base.derived[NARROW] = _build(replace(marks, line=base.line & marks.every()), SURE)
-    return found
-
-
-def fenced_table(base: Table) -> Table:
-    """The table in a fence in which nothing counts any more: it stops where a line begins with a fence's marks."""
-    found = base.derived.get(FENCED)
-    if found is None:
-        made = _build(Marks(ends=frozenset(FENCES), line=frozenset(FENCES)))
-        runs = "|".join(f"{fence}{fence[0]}*+" for fence in FENCES)
-        closes = rf"(?:{runs})[ \t\r]*+(?:\n|\Z)|[{FENCE_SIGNS}]{{1,2}}\Z"
-        found = base.derived[FENCED] = replace(made, line_lead=late(on_line(closes)), calm_source=on_line(closes))
-    return found
-
-
-def addressed_table(base: Table) -> Table:
-    """The table in a segment for the reader: a call that should stand in one for tools counts only as all of it."""
-    found = base.derived.get(ADDRESSED)
-    if found is None:
-        rows = {m: tuple(map(_addressed, rows)) for m, rows in base.rows.items()}
-        marks = Marks(**{name: getattr(base, name) for name in field_names(Marks)})
-        found = base.derived[ADDRESSED] = _build(replace(marks, rows=rows))
-    return found
-
-
-_copy: Callable[[Row], Row] = late_call("copy", "copy")
-
-
-def _addressed(row: Row) -> Row:
-    segments = row.dialect.segments
-    if segments is None or all(to is not Route.CALLS for _, to in segments.routes):
-        return row
-    weaker = _copy(row)
-    weaker.strong, weaker.place, weaker.addressed = False, Place.WHOLE, True
-    return weaker
-
-
 SURE, DEEP = 9, 16
 """How far where many marks were looked at in vain: a fence of data is told there from one of calls.  And where many
 places were that begin as marks do."""
-ADDRESSED = ("addressed",)
-BARE = ("bare",)
-FENCED = ("fenced",)
-NARROW = ("narrow",)
 
 
-def _build(marks: Marks, near: int = NEAR) -> Table:
+def build(marks: Marks, near: int = NEAR, made: type[Table] = Table) -> Table:
+    """The table of these marks."""
     every = marks.every()
-    inside, letters = every - marks.line, frozenset(mark for mark in every if LETTER.match(mark))
-    inline, at_line = first_signs(inside), first_signs(every & marks.line)
-    named, lines = leads(tuple(marks.inline), line=False), leads(tuple(marks.forms.keys() - marks.inline), line=True)
-    anywhere = [*starts(inside - letters, near), *starts(inside & letters, max(near, LOOK)), *named]
-    begun = [*starts(every & marks.line, near), *lines]
-    first = parted(begun)
-    calm = _calm(marks)
-    words = "|".join((first, *starts(inside & letters, near)))
-    calm_first = parted(begun, {FENCE[0]: f"(?!{plain_fence(every - calm, words)})"}) if calm else first
-    return Table(
+    return made(
         **{name: getattr(marks, name) for name in field_names(Marks)},
-        lead=late("|".join(anywhere) or r"(?!)"),
-        line_lead=late(on_line(first)),
-        calm_source=on_line(calm_first),
-        calm=calm,
-        any_lead=late("|".join([*([f"[{inline}{at_line}]"] if inline or at_line else []), *named, *lines]) or r"(?!)"),
-        run_source="|".join((*anywhere, r"\n")),
+        near=near,
+        calm=_calm(marks),
         named_first=tuple(marks.forms),
         named_inline=tuple(f for f in marks.forms if f in marks.inline),
         marker=MarksAt(every),
@@ -498,5 +447,6 @@ MOST_SEARCHES = 16
 """So many searches are remembered of one table, by how the declared names of a request begin."""
 
 
-def _folded(marks: Iterable[str]) -> frozenset[str]:
+def folded(marks: Iterable[str]) -> frozenset[str]:
+    """These marks in small letters."""
     return frozenset(m.casefold() for m in marks)

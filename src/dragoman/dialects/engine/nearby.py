@@ -11,10 +11,10 @@ Contract: a place is clear or not by the text alone, never by the pieces it came
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
 from ...late import late
 from ...lenient.source import Source
+from ...records import NamedTuple
 from ..judge.declared import Declared
 from .choices import either
 from .overlooked import ARGUMENT_KEYS

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from enum import IntEnum
-from typing import NamedTuple
 
 from ...lenient.source import Need, Source
+from ...records import NamedTuple
 from ..reading.compiled import Marks, Row, telling
 from ..spec import AttributeArgs, BraceArgs, JsonArgs, JsonCall, KeywordArgs
 

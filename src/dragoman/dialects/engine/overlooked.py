@@ -16,9 +16,10 @@ from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import lru_cache
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from ...late import late, late_call
+from ...records import NamedTuple
 from ...schema.validation import faults
 from ...types import Tool
 from ..judge.declared import Declared

@@ -29,6 +29,7 @@ from .beginning import beginning, may_open
 from .budget import CALLS, EARLY, MARKS, OPENERS, Patience
 from .candidates import Trial
 from .common_marks import FENCE_SIGNS, FENCES, NOISE
+from .derived_tables import addressed_table, bare_table
 from .emitter import Judged, Teller
 from .fenced_marks import FencedMarks, end_line
 from .fences import Fences
@@ -36,7 +37,6 @@ from .ids import default_id
 from .lanes import CLOSED, MOST, NO_LANE, Lane, Lanes
 from .listening import Dialects, Tools, listening, listens_for
 from .mark_starts import FENCE
-from .markers import addressed_table, bare_table
 from .no_text import no_text, too_late
 from .overlooked import NAME_KEYS
 from .parsed import fold

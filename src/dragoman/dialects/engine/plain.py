@@ -7,8 +7,7 @@ of it and nothing else, whatever it was shown.  Many a text is not called plain 
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
+from ...records import NamedTuple
 from ..judge.declared import Declared
 from ..reading.named import begins_word
 from .markers import Table

@@ -12,9 +12,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from ...late import late
+from ...records import NamedTuple
 from ...types import Tool
 
 SAID = "Action Input"

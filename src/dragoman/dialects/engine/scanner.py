@@ -17,9 +17,10 @@ from ..reading.named import PRINT_OPEN, UNDECIDED, begins_word, forms_at, goes_o
 from .budget import TRIED, Patience
 from .candidates import Trial
 from .common_marks import FENCE_SIGNS
+from .derived_tables import narrow_table
 from .emitter import Teller
 from .mark_starts import FENCE, exactly_on_line, glued, surely_on_line
-from .markers import Table, narrow_table
+from .markers import Table
 from .nearby import Nearby
 from .search import FEW, MORE_VAIN, VAIN, Lead
 from .stops import Fate

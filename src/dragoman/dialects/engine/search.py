@@ -8,9 +8,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 from ...lenient.source import Source
+from ...records import NamedTuple
 from ..judge.alike import run_at
 
 FEW = 400

@@ -11,12 +11,13 @@ tool's schema; the work is in proportion to the text.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 from ...late import late_call
 from ...lenient.notation import Broken, Cut
 from ...lenient.one_sign import Reading, readings
 from ...lenient.source import Source
+from ...records import NamedTuple
 from ...schema.validation import ANYTHING, Shape, shape
 from ...types import Tool
 from ..judge.candidate import Draft

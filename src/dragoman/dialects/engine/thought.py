@@ -12,8 +12,9 @@ from ...events import Reclassified
 from ...late import late
 from ...lenient.source import Need, Source
 from .candidates import Trial
+from .derived_tables import closing, reasoning_table
 from .emitter import Teller
-from .markers import Table, closing, reasoning_table
+from .markers import Table
 from .scanner import Scanner
 from .told_text import APART, closes_text
 

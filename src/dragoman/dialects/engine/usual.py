@@ -14,14 +14,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from ...late import late, late_call
 from ...lenient.notation import Broken, Cut
 from ...lenient.source import Source
+from ...records import NamedTuple
 from ...types import Part, Reasoning, Stop, Text, Tier, ToolCall
 from ..judge import hints
-from ..judge.boxes import closes, lasts
 from ..judge.candidate import Draft
 from ..judge.evidence import Evidence, Mark, Place, habit_of, mark_of
 from ..judge.rules import Decision, Outcome, decide
@@ -42,13 +42,16 @@ from .lookahead import unlike, unlike_all, untried
 from .markers import VALUE_ENDS
 from .overlooked import overlooked
 from .parsed import Parsed
-from .pending import box_of
 from .visible import BLOCK
 
 if TYPE_CHECKING:
+    from ..judge.boxes import Standing
     from ..judge.quotation import Context
 
 _context: Callable[[], Context] = late_call("..judge.quotation", "Context", __name__)
+_box_of: Callable[[Row, str], str] = late_call(".pending", "box_of", __name__)
+_closes: Callable[[Standing, str], bool | None] = late_call("..judge.boxes", "closes", __name__)
+_lasts: Callable[[Standing], bool] = late_call("..judge.boxes", "lasts", __name__)
 """Asked of calls that prove little: what nobody writes but to make a call is one in any box that is not sure."""
 BLANKS, INDENT = re.compile(r"\s*+"), re.compile(r"[ \t\r\n]*+")
 VALUES = ("{", "[")
@@ -161,7 +164,7 @@ def _read_unsure(text: str, before: Before, at: int, heard: Listening) -> Parsed
     group = _read(text, at, heard, alone=False, strong=False)
     if group is None or group.end < len(text) or len(group.drafts) > 1 or not _is_usual(group.drafts[0], heard):
         return None
-    if not _is_plain(prose, group.row) or box_of(group.row, text[at:]) or _is_quoted(prose):
+    if not _is_plain(prose, group.row) or _box_of(group.row, text[at:]) or _is_quoted(prose):
         return None
     midline = hints.opens_midline(prose[-hints.REACH :])
     decision = _decision(group.row, Place.AMONG, heard, midline=midline, ends=True)
@@ -180,7 +183,7 @@ def _is_quoted(prose: str) -> bool:
     context = _context()
     context.add(prose)
     standing = context.standing()
-    if standing.quote is not None and (standing.sure or not lasts(standing) or closes(standing, END)):
+    if standing.quote is not None and (standing.sure or not _lasts(standing) or _closes(standing, END)):
         return True
     return context.turned()
 

@@ -9,7 +9,8 @@ what it would have found.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from typing import NamedTuple
+
+from ...records import NamedTuple
 
 FEWEST = 8
 """So often must a text repeat itself."""

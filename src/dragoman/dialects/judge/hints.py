@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import NamedTuple
 
 from ...late import late
+from ...records import NamedTuple
 from .hint_words import (
     ABOVE,
     AHEAD,

@@ -13,9 +13,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import lru_cache
-from typing import NamedTuple
 
 from ...late import late
+from ...records import NamedTuple
 from .boxes import ELEMENTS, FIRST_LETTERS, FORUM
 from .line_marks import LINE_MARKS
 

@@ -17,11 +17,11 @@ import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any, Literal, NamedTuple, Self, TypeAlias
+from typing import Any, Literal, Self, TypeAlias
 
 from ...late import late, late_call
 from ...memo import Recent
-from ...records import dataclass
+from ...records import NamedTuple, dataclass
 
 Kind: TypeAlias = Literal["tool", "system", "user", "assistant"]
 FEW_VIEWS, MOST_VIEWS, DEEPEST = 8, 48, 4

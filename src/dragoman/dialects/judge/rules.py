@@ -11,9 +11,8 @@ import re
 from collections.abc import Callable, Sequence
 from enum import StrEnum
 from functools import lru_cache
-from typing import NamedTuple
 
-from ...records import dataclass
+from ...records import NamedTuple, dataclass
 from ...types import IssueKind
 from .evidence import Evidence, Mark, Place, Thought
 

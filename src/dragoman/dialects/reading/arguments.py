@@ -17,7 +17,7 @@ from typing import Any
 from ...late import late, late_call
 from ...lenient.bare_words import is_endless
 from ...lenient.notation import Broken, Cut, Repeated
-from ...lenient.reader import decoded, escaped, mend, quoted
+from ...lenient.quoting import escaped, quoted
 from ...records import replace
 from ...schema.validation import Shape, coerce, read_text
 from ...types import Edit
@@ -31,6 +31,8 @@ SEPARATORS = late(r"[\s._\\-]")
 ELEMENT = late(r"\s*<([\w.:-]{1,64})>([^<]*)</\1>\s*")
 MARKDOWN = late(r"\\([_*~`])")
 """A sign that Markdown would read, escaped."""
+decoded: Callable[..., tuple[Any, list[Edit]]] = late_call("...lenient.reader", "decoded", __name__)
+mend: Callable[..., tuple[Any, list[Edit]]] = late_call("...lenient.reader", "mend", __name__)
 html_text: Callable[[str], str] = late_call("html", "unescape")
 """Text in which entities stand for characters, read."""
 ENTITY = late(r"&(?:lt|gt|amp|quot|apos|#\d{1,7}|#[xX][0-9a-fA-F]{1,6});")

@@ -10,7 +10,8 @@ import json
 from typing import Any
 
 from ...lenient.notation import JSON, Broken, Form
-from ...lenient.reader import Relaxed, as_text, may_be_text, quoted
+from ...lenient.quoting import quoted
+from ...lenient.reader import Relaxed, as_text, may_be_text
 from ...lenient.source import Need, Source
 from ...schema.validation import Shape
 from ...types import Edit

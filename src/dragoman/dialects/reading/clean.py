@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from ...lenient.source import Need, Source
+from ...records import NamedTuple
 from ..judge.candidate import Draft
 from .call import Attempt
 from .exact import Wanted, object_at, spelt, wanted

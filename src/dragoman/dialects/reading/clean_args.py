@@ -11,10 +11,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from functools import lru_cache
-from typing import NamedTuple
 
 from ...lenient.notation import Broken, Cut
 from ...lenient.source import SPACE
+from ...records import NamedTuple
 from ..judge.candidate import Draft
 from ..spec import JsonArgs, Listing
 from .call import Attempt, Mismatch

@@ -9,10 +9,10 @@ many follow the last one; the rest it leaves.
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import NamedTuple
 
 from ...late import late
 from ...lenient.source import SPACE
+from ...records import NamedTuple
 
 ELEMENT = late(rf"{SPACE.pattern}<(?P<key>\w[\w.-]*+)>(?P<text>[^<]*+)</(?P=key)>")
 BEHIND = late(rf"{SPACE.pattern}(?=</)")

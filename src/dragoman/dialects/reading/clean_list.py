@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache, partial
-from typing import NamedTuple
 
 from ...late import late
 from ...lenient.source import SPACE
+from ...records import NamedTuple
 from ..spec import JsonCall, Listing
 from .call import Attempt
 from .clean import MOST, Read, given, one_of, tell_all

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache, partial
-from typing import NamedTuple
 
 from ...lenient.notation import PYTHON, Form
 from ...lenient.source import SPACE
+from ...records import NamedTuple
 from ..spec import BraceArgs, KeywordArgs, Listing
 from .call import Attempt
 from .clean import MOST, Given, Read, one_of, taker, tell_all

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from ...lenient.notation import PYTHON, Form
-from ...lenient.reader import quoted
+from ...lenient.quoting import quoted
 from ...lenient.source import Source
+from ...records import NamedTuple
 from ..judge.candidate import Draft
 from .arguments import MOST_MEMBERS
 from .exact import Wanted, wanted

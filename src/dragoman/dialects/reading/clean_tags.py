@@ -12,9 +12,9 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 from functools import lru_cache
-from typing import NamedTuple
 
 from ...lenient.source import SPACE
+from ...records import NamedTuple
 from ...schema.validation import ANYTHING, Shape
 from ..spec import TaggedArgs, Typing
 from .arguments import MOST_OTHERS, RawArguments

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import cached_property, lru_cache
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from ...late import late
 from ...records import replace
@@ -48,6 +48,17 @@ class Row:
     tool_open: Marks
     body_close: Marks
     body_open: Marks
+    key_open: Marks
+    key_close: Marks
+    key_heads: Marks
+    type_open: Marks
+    type_close: Marks
+    value_open: Marks
+    value_close: Marks
+    ends: Marks
+    after_value: Marks
+    after_body: Marks
+    opens_call: Marks
 
     def __init__(self, dialect: Dialect, *, asked: bool = False) -> None:
         d = self.dialect = dialect
@@ -65,6 +76,7 @@ class Row:
         tags = self.tool_open if self.section_open else ()
         self.torn_open: Marks = tuple(o[1:] for o in tags if o[0] == "<" and o[-1] in "\"'=")  # the first sign is lost
         self.body_open, self.body_close = _bare(d.body.open), _bare(d.body.close)
+        self.closers: Marks = self.section_close or self.call_close or self.body_close
         self.between: Marks = _bare(d.between)
         self.items: Marks = tuple(mark for mark in self.between if mark and mark not in JOINTS)
         self.preface: re.Pattern[str] | None = late(d.preface, re.DOTALL) if d.preface else None
@@ -73,7 +85,6 @@ class Row:
         self.closer_needed: bool = bool(d.call.close and d.call.close[0]) and bool(self.call_open or self.tool_open)
         self._variants: dict[str, Row] = {}
         self._base: Row | None = None
-        self._tags()
         self.openers: Marks = self._openers()
         # A fence tagged as a call is one even when it holds nothing that can be read (seed 000: an error, not text).
         self.sure: bool = self.strong and any(o[:3] in {"~~~", "```"} for o in self.openers)
@@ -112,28 +123,35 @@ class Row:
     def _with_name(self, name: str) -> Row:
         call = self.dialect.call
         one = Row(replace(self.dialect, call=Span((), tuple(c.replace(NAME, name) for c in call.close))))
+        one._tags()  # by the marks of the notation, not by the name
         one.strong, one.place, one.forms = self.strong, self.place, self.forms
         one.call_open = one.again = tuple(before + name + behind for before, behind in self.forms)
         one.openers, one._base = (), self
         return one
 
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Marks:
+            """What is only asked while a call is read: most processes meet a row or two."""
+            if name not in _OF_TAGS:
+                raise AttributeError(f"{type(self).__name__!r} has no {name!r}")
+            self._tags()
+            return self.__dict__[name]
+
     def _tags(self) -> None:
         args = self.dialect.args
         tagged = isinstance(args, TaggedArgs)
         of = args if isinstance(args, TaggedArgs) else NO_TAGS
-        self.key_open: Marks = _bare(of.key.open)
-        self.key_close: Marks = _once(_bare(of.key.close, newline=True) + of.raw_flag + of.json_flag + of.joined)
-        self.type_open: Marks = _bare(of.type.open)
-        self.type_close: Marks = _bare(of.type.close)
-        self.value_open: Marks = _bare(of.value.open)
-        self.value_close: Marks = _bare(of.value.close)
-        self.closers: Marks = self.section_close or self.call_close or self.body_close
-        self.ends: Marks = _once(self.body_close + self.call_close + self.section_close)
-        self.key_heads: Marks = _once(tuple(o[: -len(NAMED)] for o in self.key_open if o.endswith(NAMED)))
-        self.after_value: Marks = self.key_open + self.key_heads + self.ends + self.tool_open if tagged else ()
-        self.after_body: Marks = _once(self.ends + self.call_open + self.tool_open + self.section_open)
+        self.key_open = _bare(of.key.open)
+        self.key_close = _once(_bare(of.key.close, newline=True) + of.raw_flag + of.json_flag + of.joined)
+        self.type_open, self.type_close = _bare(of.type.open), _bare(of.type.close)
+        self.value_open, self.value_close = _bare(of.value.open), _bare(of.value.close)
+        self.ends = _once(self.body_close + self.call_close + self.section_close)
+        self.key_heads = _once(tuple(o[: -len(NAMED)] for o in self.key_open if o.endswith(NAMED)))
+        self.after_value = self.key_open + self.key_heads + self.ends + self.tool_open if tagged else ()
+        self.after_body = _once(self.ends + self.call_open + self.tool_open + self.section_open)
         around = self.section_open + self.call_open + self.tool_open
-        self.opens_call: Marks = tuple(m for m in around if m not in self.key_open)
+        self.opens_call = tuple(m for m in around if m not in self.key_open)
 
     @cached_property
     def bare_key(self) -> re.Pattern[str] | None:
@@ -168,6 +186,14 @@ class Row:
         if marks or NAME in "".join(self.dialect.call.open):
             return marks
         return ("[",) if self.dialect.listing is Listing.ARRAY else self._first()
+
+
+_OF_TAGS = frozenset(
+    {
+        "key_open", "key_close", "key_heads", "type_open", "type_close", "value_open", "value_close", "ends",
+        "after_value", "after_body", "opens_call",
+    }
+)  # fmt: skip
 
 
 def telling(marks: Marks) -> Marks:

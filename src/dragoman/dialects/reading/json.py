@@ -12,7 +12,8 @@ from ...events import PartEnded, ReasoningDelta, TextDelta
 from ...late import late
 from ...lenient.bare_words import NULL
 from ...lenient.notation import Broken, Cut, Repeated
-from ...lenient.reader import Relaxed, decoded, quoted
+from ...lenient.quoting import quoted
+from ...lenient.reader import Relaxed, decoded
 from ...lenient.source import Need, Source
 from ...schema.validation import Shape, coerce, shape
 from ...types import Edit, IssueKind

@@ -11,10 +11,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
-from typing import NamedTuple
 
 from ...late import late
 from ...lenient.source import Need, Source, same
+from ...records import NamedTuple
 from ..judge.declared import HEAD, MAX_WORD, PRINT, WHOLE, WORD, WORDS, Declared
 from .compiled import Form, Row
 

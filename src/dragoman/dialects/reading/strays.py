@@ -15,9 +15,10 @@ import re
 from collections.abc import Callable
 from enum import Enum, auto
 from functools import lru_cache
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 from ...lenient.source import SPACE, Need, Source, chooser, finder
+from ...records import NamedTuple
 
 TWO_ENDS = "where an argument ends is not clear: closers of its call stand once more behind it"
 

@@ -13,9 +13,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable
 from functools import lru_cache
-from typing import NamedTuple
 
 from ...late import late
+from ...records import NamedTuple
 from .compiled import Row
 from .nesting import MAX_OPENER, NAME_OVER, OPENING_TAG, TAG_OVER
 from .passed_marks import own_marks

@@ -16,9 +16,10 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise, product
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 from ...memo import per_object
+from ...records import NamedTuple
 from ..rows.table import ALL
 from ..spec import Dialect, Listing, TaggedArgs
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 import math
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 from ...errors import nearest
+from ...records import NamedTuple
 from ...schema.shape import child
 from ...schema.validation import faults
 from .json_schema import FORM

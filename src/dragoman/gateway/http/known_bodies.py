@@ -20,9 +20,10 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 from ...conversation.grown import Grown, grown
+from ...records import NamedTuple
 
 Parse: TypeAlias = Callable[[bytes], Mapping[str, Any]]
 

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from ...codecs.shared.frames import FrameKind
 from ...dialects import DIALECTS
 from ...dialects.spec import JsonCall
+from ...records import NamedTuple
 from ...version import __version__
 from ..fronts import FRONTS, STREAM_TYPES, Endpoint, Front
 

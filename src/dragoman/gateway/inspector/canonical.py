@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from enum import Enum, EnumType
 from inspect import signature
 from operator import attrgetter
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 import orjson
 
@@ -20,6 +20,7 @@ from ...codecs.shared.spec import WireFields
 from ...conversation.grown import by_growth
 from ...loop.journal.values import MARK, RECORDS, encode
 from ...memo import TOOLS, memoize
+from ...records import NamedTuple
 from ...types import Message, Tool
 
 OPTIONS = orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_SUBCLASS

@@ -7,8 +7,8 @@ nothing anew but what counts as a yes, which the question itself says.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
+from ...records import NamedTuple
 from ...report_words import habit_words
 from ...turn.composer import identity
 from ...turn.question import asked_about, confirmed

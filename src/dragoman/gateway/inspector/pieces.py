@@ -16,8 +16,8 @@ from collections import OrderedDict
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
-from typing import NamedTuple
 
+from ...records import NamedTuple
 from .frames import same_start
 from .redaction import blot, is_spelt_in, longest
 

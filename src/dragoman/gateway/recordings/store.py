@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 from urllib.parse import urlsplit
 
 from ...errors import DragomanError, UsageError
+from ...records import NamedTuple
 from .table import Query, Recorded, StoredRow
 
 POSTGRES = ("postgresql", "postgres")

@@ -10,7 +10,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, get_type_hints
+from typing import Any, get_type_hints
+
+from ...records import NamedTuple
 
 DAY = 86400
 """Seconds of a partition."""

@@ -13,8 +13,9 @@ import time
 from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
+from ...records import NamedTuple
 from .store import RecordingStore, Rejected, Unavailable
 from .table import DAY, StoredRow
 

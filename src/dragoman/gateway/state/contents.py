@@ -9,11 +9,12 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from ...effects import Address, Machine
 from ...io.ids import mint
 from ...jsontext import dumps
+from ...records import NamedTuple
 from ...turn.shared_cache import Shared, SharedCache
 from ...types import JsonObject
 from .response_items import MAX_BYTES, NEAR_BYTES

@@ -11,10 +11,10 @@ import json
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from ...effects import Machine
 from ...jsontext import dumps
+from ...records import NamedTuple
 from ...types import NOTHING, JsonObject
 from .shelf import Shelf
 

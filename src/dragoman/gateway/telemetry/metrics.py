@@ -15,9 +15,10 @@ import sys
 from collections.abc import Callable, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from ...fallback import Health, Place
+from ...records import NamedTuple
 from ...types import IssueKind, Response, ToolCall
 from ..config.model import GatewayConfig
 from .exchange_record import ExchangeRecord, Observer, UpstreamAttempt

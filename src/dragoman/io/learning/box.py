@@ -14,7 +14,9 @@ import os
 import signal
 import subprocess
 import sys
-from typing import Any, NamedTuple
+from typing import Any
+
+from ...records import NamedTuple
 
 
 class Limits(NamedTuple):

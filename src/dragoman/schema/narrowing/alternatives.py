@@ -7,8 +7,9 @@ given with each node, and does not keep.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
+from ...records import NamedTuple
 from ..api_rules import Kinds, Must, SchemaRules
 from ..shape import child
 from ..vocabulary import ANNOTATIONS, is_null
