@@ -12,11 +12,11 @@ import pytest
 
 from dragoman.effects import Open
 from dragoman.gateway import GatewayConfig, create_app
+from dragoman.gateway.seals import sealed_value
 from dragoman.gateway.state import compaction
 from dragoman.providers.route import Route
 from dragoman.providers.rows import COMPATIBLE, PROVIDERS
 from dragoman.sim.scripted import Answer, ScriptedPeer
-from dragoman.turn.seals import sealed_value
 from tests.support.clocks import LONG
 from tests.support.gateways import every_back, row
 from tests.support.held import HeldModel

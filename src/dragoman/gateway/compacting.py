@@ -18,11 +18,11 @@ from ..fallback import place
 from ..jsontext import to_json
 from ..providers.authorize import Tokens, admit
 from ..providers.route import Route
-from ..turn.seals import opened as unsealed
 from ..turn.send import MAX_REFUSAL, without_secrets
 from ..types import Issue, JsonObject, Message, Request, Response, Usage
 from .attached import ALONE, Attached
 from .exchange import Exchange
+from .seals import opened as unsealed
 from .state import compaction
 from .state.contents import as_items
 

@@ -30,7 +30,6 @@ from ..turn.capabilities import Capabilities
 from ..turn.machine import First
 from ..turn.plan import runs_hosted
 from ..turn.reask import Ask, Budget, reask
-from ..turn.seals import Sealer, opened
 from ..turn.several import one_choice
 from ..types import NOTHING, Issue, IssueKind, JsonObject, Message, Request, Response
 from .answer_losses import may_lose, unsupported_fields
@@ -41,6 +40,7 @@ from .fronts import STREAM_TYPES, Front
 from .loading import asks_nothing, load
 from .outgoing import Outgoing
 from .request_faults import Besides, check, check_turns
+from .seals import Sealer, opened
 from .shortcut import Shortcut
 from .state.responses import Opening, Responses
 from .straight import straight

@@ -13,9 +13,9 @@ from typing import Any
 from ..codecs.shared.frames import Frame
 from ..codecs.shared.spec import StreamEncoder
 from ..events import EVENTS, IssueReported
-from ..turn.seals import Sealer
 from ..types import Issue
 from .crossing.answers import AnswerCrossing
+from .seals import Sealer
 from .shortcut import Shortcut
 
 

@@ -27,9 +27,9 @@ from ..providers.families import Profile, Replay, TemplateLimit
 from ..providers.route import Route
 from ..types import JsonObject, Message, Request, Sampling, Text, Tool, ToolCall, ToolResult
 from .capabilities import NOTHING, Refusals
+from .model_state import REFUSED
 from .plan import Plan, planned, style_of
 from .prepare import requirements_of, takes_of
-from .seals import REFUSED
 from .text_tools import PromptStyle, in_text, prompt
 
 T = TypeVar("T")

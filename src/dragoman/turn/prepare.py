@@ -36,7 +36,7 @@ from ..types import (
     ToolChoice,
 )
 from .instructions import choice_instruction
-from .seals import of_another, with_dummies, without_refused
+from .model_state import of_another, with_dummies, without_refused
 from .thinking import with_thinking
 from .tool_names import renamed, respelled_names, respelling_issue
 

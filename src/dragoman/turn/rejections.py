@@ -19,8 +19,8 @@ from ..providers.thinking import WORDS
 from ..types import JsonObject, Request, Tool
 from .capabilities import NOTHING, Refusals, signed
 from .instructions import form_key, form_kind
+from .model_state import state_of
 from .plan import Plan
-from .seals import state_of
 from .thinking import REFUSED, WHILE_TOOLS
 
 _TOOLS = r"\b(?:tools?|functions?)(?:_(?:use|calls?|calling))?\b(?![_ ]choice)"

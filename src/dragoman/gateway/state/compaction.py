@@ -14,8 +14,8 @@ from typing import Any
 
 from ...codecs.shared.spec import Unsupported
 from ...jsontext import dumps
-from ...turn.seals import sealed_value, unsealed_value
 from ...types import JsonObject
+from ..seals import sealed_value, unsealed_value
 
 API = "openai_responses"
 KIND = "compaction"

@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 
 from dragoman.codecs.shared.spec import SEAL, WireFields
 from dragoman.events import CallStarted, PartEnded, ReasoningDelta, Reclassified, TextDelta, assemble, replay
-from dragoman.turn import seals
-from dragoman.turn.seals import MOST_IN_ID, Sealer, State, Thought, of_another, opened, packed, unpacked
+from dragoman.gateway import seals
+from dragoman.gateway.seals import MOST_IN_ID, Sealer, State, Thought, opened, packed, unpacked
+from dragoman.turn.model_state import of_another
 from dragoman.types import NOTHING, Message, Reasoning, Request, Response, Text, ToolCall, ToolResult
 
 CLAUDE = "anthropic_messages"
