@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from operator import attrgetter, itemgetter
 from reprlib import recursive_repr
@@ -318,17 +318,48 @@ def _slotted(cls: type, fields: Fields) -> type:
 _DROPPED = ("__dict__", "__weakref__")
 
 
+FEW = 3
+"""So many of a class are filled field by field: to compile its `__init__` takes as long as twenty."""
+
+
 class _LateInit:
-    """A class's `__init__` until somebody asks for it: then it is compiled, and the class has it."""
+    """A class's `__init__` until it has made a few, or somebody asks for it: then it is compiled, and the class's."""
 
     def __init__(self, cls: type, fields: Fields, options: Options) -> None:
-        self._cls, self._fields, self._options = cls, fields, options
+        self._cls, self._fields, self._options, self._left = cls, fields, options, FEW
 
     def __get__(self, one: Any, owner: type | None = None) -> Callable[..., None]:
+        if one is not None and self._left and one.__class__ is self._cls:
+            self._left -= 1
+            return partial(self._fill, one)
         made: Any = _init(self._cls, self._fields, self._options)
         setattr(self._cls, "__init__", made)  # noqa: B010
         found: Callable[..., None] = made.__get__(one, owner)
         return found
+
+    def _fill(self, one: Any, /, *given: Any, **named: Any) -> None:
+        """What the compiled one does, which is asked where the arguments are wrong: it says how."""
+        placed = [name for name, field in self._fields.items() if field.init and not field.kw_only]
+        values = dict(zip(placed, given, strict=False)) | named
+        filled: dict[str, Any] = {}
+        for name, field in self._fields.items():
+            if field.init and name in values:
+                filled[name] = values.pop(name)
+            elif field.default_factory is not _MISSING:
+                filled[name] = field.default_factory()
+            elif field.default is not _MISSING:
+                filled[name] = field.default
+            elif field.init:
+                values[name] = _MISSING
+        if values or len(given) > len(placed) or not named.keys().isdisjoint(placed[: len(given)]):
+            self._left = 0
+            self.__get__(one)(*given, **named)
+            return
+        put = object.__setattr__ if self._options.frozen else setattr
+        for name, value in filled.items():
+            put(one, name, value)
+        if hasattr(one, "__post_init__"):
+            one.__post_init__()
 
 
 def _init(cls: type, fields: Fields, options: Options) -> Callable[..., None]:
@@ -336,7 +367,7 @@ def _init(cls: type, fields: Fields, options: Options) -> Callable[..., None]:
     arguments, values, known = _given(fields)
     known["_set"] = object.__setattr__
     body = [_assignment(cls, name, value, known, options) for name, value in values.items()]
-    if "__post_init__" in dir(cls):
+    if hasattr(cls, "__post_init__"):
         body.append("self.__post_init__()")
     made = _compiled("__init__", ["self", *arguments], body, known)
     made.__qualname__, made.__module__ = f"{cls.__qualname__}.__init__", cls.__module__
@@ -398,7 +429,7 @@ def unfrozen(cls: type[Any]) -> Callable[[], Any]:
 def _filling(cls: Any, arguments: list[str], values: dict[str, str], known: dict[str, Any]) -> Callable[..., Any]:
     known |= {"_cls": cls, "_open": unfrozen(cls)}
     body = ["_made = _open()", *(f"_made.{name} = {value}" for name, value in values.items()), "_made.__class__ = _cls"]
-    if "__post_init__" in dir(cls):
+    if hasattr(cls, "__post_init__"):
         body.append("_made.__post_init__()")
     made: Callable[..., Any] = _compiled("make", arguments, [*body, "return _made"], known)
     return made

@@ -78,6 +78,38 @@ def test_a_record_is_a_data_class(shape: Callable[..., Any], options: dict[str, 
     assert record == standard
 
 
+GIVEN: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {
+    "nothing": ((), {}),
+    "by position": ((1, 3), {}),
+    "by name": ((), {"y": 4, "x": 1, "note": "n"}),
+    "both": ((1,), {"tags": ["t"]}),
+    "one twice": ((1,), {"x": 1}),
+    "one too many": ((1, 2, [], 4, 5, 6), {}),
+    "an unknown name": ((1,), {"colour": "red"}),
+    "one that is not given": ((1,), {"made": 8}),
+}
+
+
+@pytest.mark.parametrize("given", GIVEN)
+@pytest.mark.parametrize("options", OPTIONS[:4], ids=str)
+@pytest.mark.parametrize("shape", [point, pair])
+def test_the_first_of_a_class_is_made_as_the_hundredth_is(
+    shape: Callable[..., Any], options: dict[str, Any], given: str
+) -> None:
+    told: list[list[Any]] = []
+    for make in MAKERS.values():
+        cls, placed, named = shape(make, **options), *GIVEN[given]
+        one: list[Any] = []
+        for _ in range(records.FEW + 2):
+            try:
+                one.append(repr(cls(*placed, **named)))
+            except TypeError as error:
+                one.append(str(error))
+        told.append(one)
+    assert told[1] == told[0]
+    assert len(set(told[1])) == 1
+
+
 def test_a_data_class_may_inherit_from_a_record() -> None:
     base = point(records.dataclass, frozen=True, slots=True)
     made: Any = dataclasses.dataclass(frozen=True)(type("Made", (base,), {"__annotations__": {"w": "int"}, "w": 4}))
