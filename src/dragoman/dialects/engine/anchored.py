@@ -22,6 +22,7 @@ def anchored(begun: Mapping[str, set[str]], marks: Collection[str]) -> tuple[Anc
     """Searches for signs with what is `begun` with them, and for `marks` in any case, each by its rarest sign."""
     within: dict[str, dict[str, int]] = {}
     around = {sign: {("", rest[:1]) for rest in rests} for sign, rests in begun.items()}
+    after = {sign: set(rests) for sign, rests in begun.items()}
     reach = max([1, *map(len, marks), *(1 + len(rest) for rests in begun.values() for rest in rests)])
     for mark in sorted(marks):
         at = next((mark.index(sign) for sign in RARE if sign in mark), 0)
@@ -31,15 +32,24 @@ def anchored(begun: Mapping[str, set[str]], marks: Collection[str]) -> tuple[Anc
             stands = f"{last}(?<=(?i:{re.escape(before)}){re.escape(sign)})" if before else ""
             within.setdefault(sign, {})[stands + behind] = at
             around.setdefault(sign, set()).add((mark[:at][-1:], mark[at + 1 : at + 2]))
+            after.setdefault(sign, set()).add(mark[at + 1 :])
     found = []
     for sign in sorted(around, key=lambda sign: (sign not in RARE, RARE.find(sign), sign)):
         inside = sorted(within.get(sign, {}).items(), key=lambda rest: -rest[1])
         rests = [*inside, *([(soon(begun[sign]), 0)] if sign in begun else [])]
-        stands = re.escape(sign) + _guard(sign, around[sign])
+        stands = re.escape(sign) + _no_run(sign, after[sign]) + _guard(sign, around[sign])
         choices = [f"{stands}(?:{'|'.join(f'{rest}()' for rest, _ in rests[n:])})" for n in range(len(rests))]
         ahead, shorter = tuple(at for _, at in rests), tuple(map(late, choices[1:]))
         found.append(Anchored(re.compile(choices[0]).search, ahead, shorter, reach, sign))
     return tuple(found)
+
+
+def _no_run(sign: str, behind: Collection[str]) -> str:
+    """What must not stand behind this sign: more of it than any mark has."""
+    again = [rest for rest in behind if rest.startswith(sign)]
+    if not again or not all(rest.strip(sign) for rest in again):
+        return ""
+    return f"(?!{re.escape(sign * (1 + max(len(rest) - len(rest.lstrip(sign)) for rest in again)))})"
 
 
 def _guard(sign: str, around: Collection[tuple[str, str]]) -> str:
