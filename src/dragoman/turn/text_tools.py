@@ -3,6 +3,7 @@
 Knows requests and the row it speaks; nothing of wires, providers or what the model will answer.
 Contract: no tool, call or result is left in the request for the wire to carry; text the model did not write (results,
 the user's words) is neutralised, so that a copy of it is no call; deterministic, so that a server's prefix cache holds.
+Where nothing is called nothing is neutralised: a client that tells tools of its own in words is let speak as it does.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from ..conversation.grown import by_growth, grown
 from ..dialects.rows.nonce import with_nonce
 from ..dialects.spec import Dialect
 from ..dialects.writing.history import render_message, render_result
-from ..dialects.writing.neutralise import neutralise
+from ..dialects.writing.neutralise import doubled, neutralise
 from ..dialects.writing.prompt import tool_prompt
 from ..memo import MESSAGES, SMALL, TOOLS, if_small, memoize
 from ..records import NamedTuple, changer, dataclass, replace
@@ -50,7 +51,8 @@ def in_text(
     """The conversation with its calls and results in text, and the tools as they are `described`, "" for not at all."""
     dialect = with_nonce(style.dialect, style.nonce) if style.nonce else style.dialect
     messages = (*messages,) if style.nonce else messages  # no other request has that dialect
-    turns = _told(messages, dialect, style.dialect, style.guarded, tools).turns
+    guarded = style.guarded if tools or _have_calls(messages) else ()
+    turns = _told(messages, dialect, style.dialect, guarded, tools).turns
     return instructed(turns, described) if described else turns
 
 
@@ -80,6 +82,12 @@ def _remembered_prompt(
     tools: tuple[Tool, ...], dialect: Dialect, compact: bool, choice: ToolChoice | None, parallel: bool | None
 ) -> str:
     return tool_prompt(tools, dialect, compact=compact, choice=choice, parallel=parallel)
+
+
+@by_growth
+def _have_calls(messages: Sequence[Message], start: int, known: bool | None) -> bool:
+    """Was anything called in this conversation, or answered?"""
+    return bool(known) or any(message.calls or message.results for message in messages[start:])
 
 
 class Told(NamedTuple):
@@ -137,12 +145,17 @@ def _harmless(message: Message, dialect: Dialect, guarded: tuple[Dialect, ...]) 
             case Text() if part.metadata.get(OURS):
                 yield part
             case Text(text):
-                yield Text(neutralise(text, guarded), metadata=part.metadata)
+                yield Text(_neutral(text, guarded), metadata=part.metadata)
             case ToolResult():
                 yield Text(render_result(_quiet(part, guarded), dialect))
                 yield from (p for p in part.content if isinstance(p, Media))
             case _:
                 yield part
+
+
+def _neutral(text: str, guarded: tuple[Dialect, ...]) -> str:
+    """`text` neutralised, or as it is; what undoes that in the answer undoes either."""
+    return neutralise(text, guarded) if guarded else doubled(text)
 
 
 def _quiet(result: ToolResult, guarded: tuple[Dialect, ...]) -> ToolResult:

@@ -80,11 +80,15 @@ JOINERS = re.compile(f"{JOINER}({JOINER}?)")
 
 def neutralise(text: str, dialects: Iterable[Dialect] = ALL) -> str:
     """`text` with every marker of `dialects` and every control token broken by a joiner after its first character."""
-    doubled = text.replace(JOINER, JOINER + JOINER)
-    finders = _finders_of(tuple(dialects))
-    if len(doubled) <= PIECE:
-        return _broken(finders, doubled)
-    return "".join(_pieces(finders, doubled))
+    text, finders = doubled(text), _finders_of(tuple(dialects))
+    if len(text) <= PIECE:
+        return _broken(finders, text)
+    return "".join(_pieces(finders, text))
+
+
+def doubled(text: str) -> str:
+    """`text` with its own joiners doubled, by which `restore` knows them."""
+    return text.replace(JOINER, JOINER + JOINER)
 
 
 def _broken(finders: _Finders, text: str) -> str:
