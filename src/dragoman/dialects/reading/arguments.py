@@ -267,7 +267,7 @@ class RawArguments:
         if not is_wrapper(self.draft, key) or len(values) != 1:
             return None
         value = values[0].text if isinstance(values[0], _Raw) else values[0]
-        return unwrapped(value, self.draft.shape)
+        return unwrapped({} if value == "" else value, self.draft.shape)
 
     def _joined(self, key: str, values: list[Any]) -> Any:
         shape = self.shape(key)

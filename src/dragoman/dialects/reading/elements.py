@@ -18,7 +18,7 @@ from ...schema.validation import ANYTHING, Shape
 from ...types import Edit
 from ..judge.candidate import Draft
 from ..spec import ElementArgs
-from .arguments import RawArguments, Trim, Unescape, declared_key, html_text, unescaped
+from .arguments import RawArguments, Trim, Unescape, declared_key, html_text, is_wrapper, unescaped
 from .call import Attempt, Mismatch
 from .clean import at_once
 from .clean_elements import Plain, plain_elements
@@ -68,6 +68,8 @@ def element_args(attempt: Attempt) -> Need[None]:
         if mark in attempt.row.ends:
             attempt.src.pos -= len(mark)
     yield from attempt.src.space()
+    if (yield from attempt.src.literal(attempt.row.body_open)):
+        yield from attempt.src.space()
     if not alone and not given and not (yield from reader.begins()):
         raise Mismatch
     attempt.begin(draft, name, call_id)
@@ -256,7 +258,7 @@ class _Elements:
     def _put(self, key: str, raw: str, *, guessed: bool) -> None:
         """A whole value: elements by the schema, else text."""
         shape = self.out.shape(key)
-        node = tree(raw, self.args.prefix) if self.args.nested else None
+        node = tree(raw, self.args.prefix) if self.args.nested or is_wrapper(self.draft, key) else None
         if node is not None and node.children:
             self.out.put_value(key, self._value(node, shape))
             return

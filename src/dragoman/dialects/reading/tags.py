@@ -56,7 +56,9 @@ def tagged_args(attempt: Attempt) -> Need[None]:
         src.pos -= len(mark)
     if mark in row.ends and (yield from src.glance(row.key_open, (mark,)))[1]:
         src.pos += len(mark)
-    _, found = yield from src.glance(row.after_value)
+    size, found = yield from src.glance(row.after_value)
+    if found in row.key_heads and (yield from src.peek(size + 1))[size:].isalnum():  # `<parameters>` holds others
+        found = ""
     found = found or (yield from key_at(src, row))
     empty = mark.endswith("/>") or (mark[:2] == "</" and mark not in row.ends and (yield from _at_end(attempt, ())))
     if not found and not empty and not first and not (yield from _at_end(attempt, row.after_value)):

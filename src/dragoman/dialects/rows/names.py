@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..spec import Dialect, JsonArgs, Place, Span, Strength, TextArgs, span
+from ..spec import Dialect, ElementArgs, JsonArgs, Place, Span, Strength, TextArgs, Typing, span
 
 
 def _bars(*spellings: str) -> tuple[str, ...]:
@@ -101,11 +101,23 @@ MIROTHINKER = Dialect(
 NAME_TAG = Dialect(
     name="name_tag",
     call=span(("<function_call>\n", "<tool_call>\n"), ("\n</function_call>", "\n</tool_call>")),
-    tool=span("<name>", "</name>\n"),
+    tool=span(
+        ("<name>", "<tool_name>", "<function_name>"), ("</name>\n", "</tool_name>\n", "</function_name>\n")
+    ),
     body=span(("<arguments>", "<parameters>", "<args>"), ("</arguments>", "</parameters>", "</args>")),
     args=JsonArgs(),
     source="formats-2026.md N18 (a prompted shape: the name and a JSON object in tags of their own)",
     sample='<function_call>\n<name>f</name>\n<arguments>{"a": 1}</arguments>\n</function_call>',
+)
+NAME_TAG_ELEMENTS = Dialect(
+    name="name_tag_elements",
+    aliases=("name_tag",),
+    call=NAME_TAG.call,
+    tool=NAME_TAG.tool,
+    body=span(("<arguments>\n", "<parameters>\n", "<args>\n"), ("\n</arguments>", "\n</parameters>", "\n</args>")),
+    args=ElementArgs(nested=True, typing=Typing.LITERAL, entities=True),
+    source="formats-2026.md N18 (the same shape with an element for each argument, as models asked for XML write it)",
+    sample="<function_call>\n<name>f</name>\n<arguments>\n<a>1</a>\n</arguments>\n</function_call>",
 )
 QWEN_AGENT = Dialect(
     name="qwen_agent",
@@ -315,7 +327,7 @@ BRACKET_NAME = Dialect(
 
 ROWS = (
     DEEPSEEK_V3, DEEPSEEK_V31, KIMI_K2, KIMI_HEADLESS, MISTRAL_V11, PLAMO3, LLAMA_FUNCTION, FUNCTIONARY, STEP_AUDIO,
-    IFM_RECIPIENT, MIROTHINKER, NAME_TAG, QWEN_AGENT, CWM, CWM_TEXT, MISTRAL_NAME_FIRST,
+    IFM_RECIPIENT, MIROTHINKER, NAME_TAG, NAME_TAG_ELEMENTS, QWEN_AGENT, CWM, CWM_TEXT, MISTRAL_NAME_FIRST,
 )
 WEAK = (
     REHEARSAL, NAME_JSON, NAME_BRACE, GEMMA_STRIPPED, ACTION, CALLED_TOOL, TOOL_INPUT, BRACKET_NAME, NAMED_JSON,
