@@ -28,12 +28,6 @@ if TYPE_CHECKING:
 MAX_THOUGHT = 200
 """Characters of `thought` in the JSON protocol (seed document 004, guardrails)."""
 
-BENIGN = frozenset(
-    {"id", "type", "index", "role", "thought", "thoughts", "call_id", "tool_call_id", "tool_use_id", "reason",
-     "reasoning", "content", "status"}
-)
-"""Keys a call object may carry beside its name and arguments (recorded traffic; malformations.md §3)."""
-
 WRAPPERS = frozenset({"arguments", "args", "parameters", "params", "input", "properties"})
 """Keys that models wrap the arguments in once more (malformations.md §3)."""
 
@@ -326,4 +320,4 @@ def _unknown_field(draft: Draft, key: str) -> Fault:
     return Fault(f"$.{key[:40]}", "is not one of the tool's arguments", "additionalProperties", schema)
 
 
-__all__ = ["BENIGN", "MAX_THOUGHT", "WRAPPERS", "Judge", "Shape", "Unknown", "breach", "unreadable"]
+__all__ = ["MAX_THOUGHT", "WRAPPERS", "Judge", "Shape", "Unknown", "breach", "unreadable"]

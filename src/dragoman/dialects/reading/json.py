@@ -6,6 +6,7 @@ Reads through `Relaxed`, so every spelling it mends is mended here too; aliases 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from typing import Any
 
 from ...events import PartEnded, ReasoningDelta, TextDelta
@@ -18,10 +19,10 @@ from ...lenient.source import Need, Source
 from ...schema.validation import Shape, coerce, shape
 from ...types import Edit, IssueKind
 from ..judge.candidate import Draft
-from ..judge.judge import BENIGN
 from ..spec import JsonCall, Listing, Strength
 from .arguments import is_wrapper, take_keys, unwrapped
 from .arguments_object import arguments_object, present, with_texts
+from .beside import FIELDS, says_nothing
 from .call import MAX_NAME, Attempt, Mismatch
 from .clean_call import clean_call
 from .code_argument import code_argument, refuse_code
@@ -195,9 +196,11 @@ class _Object:
         self.name: Any = None
         self.id: Any = call_id
         self.held: str | None = None
-        self.foreign: list[str] = []
+        self.foreign: dict[str, str] = {}
+        self.beside: dict[str, str] = {}
         self.flat: dict[str, str] = {}
-        self.several = self.keyed = False
+        self.outside: list[str] = []
+        self.several = self.keyed = self.unwrapped = False
         self.more: list[tuple[str, str]] = []
         self.answered = False
 
@@ -214,15 +217,18 @@ class _Object:
             return
         if self.name is None and not self._swallowed():
             raise Mismatch
+        self._claim_beside()
         if self.flat and self.held is None and not self.draft.begun:
             self.held = "{" + ",".join(f"{quoted(k)}:{v}" for k, v in self.flat.items()) + "}"
             reader.note("flat")
         elif self.flat:
-            self.foreign += self.flat
+            self.foreign |= self.flat
         if not self.draft.begun:
             yield from self._begin_late()
         if self.foreign and not self.draft.refusal:
             self._refuse_foreign()
+        elif self.outside and not self.draft.refusal:
+            self._refuse_outside(self.outside)
         self.a.finish(self.draft, reader)
         for name, held in self.more:  # each key of the object is a call
             self.name, self.held, self.draft = name, held, self.a.new()
@@ -255,18 +261,40 @@ class _Object:
     def _refuse_foreign(self) -> None:
         if not self.a.row.strong:
             raise Mismatch
-        fields = ", ".join(self.foreign)
+        self._refuse_outside(self.foreign)
+
+    def _refuse_outside(self, keys: Iterable[str]) -> None:
+        fields = ", ".join(key[:40] for key in keys)
         self.draft.refuse(
             IssueKind.MALFORMED,
             f"fields stand outside the arguments: {fields}",
             self.a.judge.correction(self.draft, f"put {fields} inside the arguments object"),
         )
 
+    def _claim_beside(self) -> None:
+        """What stands beside the name and is an argument of the tool by its key: part of a call that has no object for
+        its arguments, else refused where they do not give it."""
+        judge = self.a.judge
+        name = judge.resolve(self.name) if isinstance(self.name, str) and not self.keyed else None
+        if name is None or self.args.inside:
+            return
+        wanted, spoken = shape(judge.declared[name].parameters), "role" in self.beside
+        told = {key: text for key, text in self.beside.items() if wanted.has(key)}
+        told = {key: text for key, text in told.items() if not says_nothing(key, json.loads(text), spoken=spoken)}
+        if self.held is None and not self.draft.begun:
+            self.flat |= {**told, **{k: v for k, v in self.foreign.items() if wanted.has(k)}}
+            self.foreign = {k: v for k, v in self.foreign.items() if k not in self.flat}
+        elif told and not self.draft.refusal:
+            given = json.loads(self.draft.text() if self.held is None else self.held)
+            self.outside = [key for key in told if not (isinstance(given, dict) and key in given)]
+
     def _member(self, key: str) -> Need[None]:
         a, reader = self.args, self.reader
         c = yield from reader.blank()
         if key in a.inside or (key in ENVELOPES and c == "{" and self.name is None and not a.inside):
+            self.beside = {}
             yield from reader.members(self._member)
+            self.unwrapped = True
         elif a.answer and key == a.answer[0] and not NULL.match((yield from reader.src.peek(5))):
             yield from self._answer(c)
         elif key in a.thought and c in "\"'“":
@@ -281,10 +309,12 @@ class _Object:
             self.held = yield from reader.captured()
         elif key in a.args:
             yield from self._arguments(c)
-        elif (key in a.id and self.name is None) or key in BENIGN:
-            value = json.loads((yield from reader.captured()))
+        elif (key in a.id and self.name is None) or key in FIELDS:
+            written = yield from reader.captured()
+            if not self.unwrapped:
+                self.beside.setdefault(key, written)
             if key in a.id:
-                self.id = value
+                self.id = json.loads(written)
         elif key in LISTS and c == "[" and self.name is None:
             yield from self._list()
         elif not (c == "{" and self.a.judge.known(key) and (yield from self._named_by(key))):
@@ -312,8 +342,7 @@ class _Object:
             return
         if not self.a.row.strong or self.args.inside:
             raise Mismatch
-        self.foreign.append(key[:40])
-        yield from self.reader.captured()
+        self.foreign[key] = yield from self.reader.captured()
 
     def _property(self, key: str) -> Shape | None:
         """What the tool that is called wants under this key, which stands beside its name; None where nothing."""
@@ -372,7 +401,7 @@ class _Object:
 
     def _opened(self, value: dict[str, Any]) -> dict[str, Any]:
         """The arguments in an envelope of their own, under the name: `{"f": {"id": …, "args": {…}}}`."""
-        around = {*self.args.args, *self.args.id, *BENIGN}
+        around = {*self.args.args, *self.args.id, *FIELDS}
         inner = [key for key in self.args.args if isinstance(value.get(key), dict)]
         if len(inner) != 1 or len(value) < 2 or not around.issuperset(value) or any(map(self.draft.shape.has, value)):
             return value
