@@ -372,7 +372,7 @@ class Relaxed(BlankReader):
             fixed, edits = _within(fixed, shape) or (fixed, edits)
         argument = shape.kinds == STRING and not shape.enum and len(self.path) == self.outer + 1
         if argument and may_be_text(fixed):
-            fixed, edits = as_text(fixed)  # an argument that can be nothing else
+            fixed, edits = as_text(fixed, text if fixed is value else "")  # an argument that can be nothing else
         for edit in edits:
             self.note(edit.kind, edit.before, edit.after)
         out(text if not edits else json.dumps(fixed, ensure_ascii=False, allow_nan=False))

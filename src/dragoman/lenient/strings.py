@@ -366,8 +366,10 @@ class StringReader(StringEnds):
             return drive
         if c == "u" and (yield from self._unicode(out)):
             return drive
+        if self.form.python and c in "\r\n" and (yield from self._goes_on_below()):
+            return drive
         src.pos += 1 if c < " " else 2
-        if c < " " and not self.form.python:
+        if c < " ":
             self.note("invalid_escape", "\\")
             self._odd_from = src.at
             out("\\\\")
@@ -375,7 +377,7 @@ class StringReader(StringEnds):
         if self.form.python and (yield from self._python_escape(c, out)):
             return drive
         self.note("invalid_escape", two)
-        if not self.form.python and self._odd_from < 0:
+        if self._odd_from < 0:
             self._odd_from = src.at
         self._raw_path = drive and c.isalnum()
         out("\\\\" + escaped(c))
@@ -406,10 +408,15 @@ class StringReader(StringEnds):
             out("".join(got))
             src.pos = pos
 
+    def _goes_on_below(self) -> Need[bool]:
+        """A backslash at a line's end, of which Python reads neither."""
+        end = (yield from self.src.peek(3))[1:]
+        size = 2 if end[:1] == "\n" else 3 if end == "\r\n" else 0
+        self.src.pos += size
+        return size > 0
+
     def _python_escape(self, c: str, out: Sink) -> Need[bool]:
         """One of Python's own escapes, of which the backslash and this character are behind us."""
-        if c == "\n":
-            return True
         if c in HEX_ESCAPES:
             code = yield from self.src.peek(HEX_ESCAPES[c])
             if len(code) < HEX_ESCAPES[c] or not HEX.fullmatch(code) or not _is_character(int(code, 16)):

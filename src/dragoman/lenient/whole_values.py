@@ -8,9 +8,11 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from ..late import late
 from ..types import Edit
 from .notation import Repeated
 
+STRING, NUMBER = late(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"'), late(r"-?\d[\d.eE+-]*")
 SCHEMA_WORDS = frozenset(
     {"type", "description", "enum", "default", "items", "properties", "required", "title", "format"}
 )
@@ -24,9 +26,17 @@ def may_be_text(value: Any) -> bool:
     return isinstance(value, list)
 
 
-def as_text(value: Any) -> tuple[str, list[Edit]]:
-    """A list or an object as its JSON text, for a tool that wants a string and reads JSON out of it."""
-    return json.dumps(value, ensure_ascii=False), [Edit("json_text")]
+def as_text(value: Any, written: str = "") -> tuple[str, list[Edit]]:
+    """A list or an object as its JSON text, for a tool that wants a string and reads JSON out of it.
+
+    Where it is at hand as strict JSON, no number is spelt in another way than it is `written`, and a key of two values
+    is `Repeated`.
+    """
+    if written:
+        check_repeated(written)
+    spaced = json.dumps(value, ensure_ascii=False)
+    same = not written or NUMBER.findall(STRING.sub("", written)) == NUMBER.findall(STRING.sub("", spaced))
+    return spaced if same else written, [Edit("json_text")]
 
 
 def check_repeated(written: str) -> Any:

@@ -33,7 +33,7 @@ BESIDE = late(r"""[|>“”‘’«»„]["']""")
 """A sign of a block, whose text comes in the lines below, or a quote of another kind, and a quote beside it."""
 UNCLEAR = frozenset({"unescaped_quote", "missing_comma"})
 """Edits of a flow collection that guess where a text ends: one of several lines goes on without a sign."""
-UNCLEAR_COMMENT = "whether a line is a comment or belongs to a text is not clear: {!r}"
+UNCLEAR_COMMENT = "whether this is a comment or belongs to a text is not clear: {!r}"
 WORDS: dict[str, bool | None] = {
     "true": True, "True": True, "false": False, "False": False, "null": None, "Null": None, "~": None, "": None,
 }  # fmt: skip
@@ -158,6 +158,8 @@ class _Reader:
         below = self.indent()
         if below > indent or (below == indent and self.lines[self.at][indent:].startswith("-")):
             return self.node(below, shape, depth + 1)
+        if rest.strip() and not shape.kinds.isdisjoint(_TEXT):
+            raise Broken(UNCLEAR_COMMENT.format(rest.strip()[:40]))  # `title: # One`
         return _fit("", shape, plain=True)
 
     # ── scalars ──────────────────────────────────────────────────────────────
@@ -218,17 +220,22 @@ class _Reader:
         if body.endswith('"') and body.count('"') == 1:
             raise Broken(f"a string is not opened: {body[:40]!r}")
         parts, begin = [COMMENT.sub("", first).strip()], self.at
+        taken: list[str] = []
         while (end := self._continued(indent)) > self.at:
             if self.lines[end - 1].lstrip(" ").startswith("#"):
                 self._pass_comments(indent)
                 break
+            taken += self.lines[self.at : end]
             parts += [COMMENT.sub("", line).strip() for line in self.lines[self.at : end]]
             self.at = end
         if len({len(line) - len(line.lstrip(" ")) for line in self.lines[begin : self.at] if line.strip()}) > 1:
             raise Broken("whether the ends of lines belong to a text is not clear: they are not indented alike")
         self.open = len(parts) > 1
         self.plain.append("\n".join(parts))
-        return _fit(_folded(parts), shape, plain=True)
+        value = _fit(_folded(parts), shape, plain=True)
+        if isinstance(value, str) and (comment := next(filter(None, map(COMMENT.search, (first, *taken))), None)):
+            raise Broken(UNCLEAR_COMMENT.format(comment.group().strip()[:40]))  # `title: One #2`
+        return value
 
     def _pass_comments(self, indent: int) -> None:
         """Comments end a text; lines behind them that would go on with it are no YAML."""

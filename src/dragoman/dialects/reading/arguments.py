@@ -38,14 +38,14 @@ html_text: Callable[[str], str] = late_call("html", "unescape")
 ENTITY = late(r"&(?:lt|gt|amp|quot|apos|#\d{1,7}|#[xX][0-9a-fA-F]{1,6});")
 
 
-def declared_key(draft: Draft, written: str, given: Collection[str]) -> str:
-    """The declared key that `written` is but for case and separators, if exactly one is and it is not given yet."""
+def declared_key(draft: Draft, written: str) -> str:
+    """The declared key that `written` is but for case and separators, if exactly one is: given twice, it is so."""
     shape = draft.shape
     if draft.tool is None or shape.has(written) or not shape.keys:
         return written
     written = MARKDOWN.sub(r"\1", written)
     same = folded_keys(shape.keys).get(fold(written), ())
-    return same[0] if len(same) == 1 and same[0] not in given else written
+    return same[0] if len(same) == 1 else written
 
 
 def is_name(draft: Draft, key: str) -> bool:
@@ -57,9 +57,9 @@ def is_name(draft: Draft, key: str) -> bool:
     return NO_KEY.search(key) is None and NO_WORD.search(key) is None
 
 
-def take_key(draft: Draft, written: str, given: Collection[str]) -> str:
+def take_key(draft: Draft, written: str) -> str:
     """`declared_key`, with its edit; what is no name, and none of the tool's, is refused (judge-rules.md E)."""
-    key = declared_key(draft, written, given)
+    key = declared_key(draft, written)
     if not is_name(draft, key):
         raise Broken(f"{key[:40]!r} is no argument's name")
     if key != written:
@@ -71,7 +71,7 @@ def take_keys(draft: Draft, arguments: dict[str, Any]) -> dict[str, Any]:
     """Arguments that came whole, each under its key as `take_key` gives it."""
     keyed: dict[str, Any] = {}
     for key, value in arguments.items():
-        keyed[take_key(draft, key, keyed)] = value
+        keyed[take_key(draft, key)] = value
     return keyed
 
 
@@ -158,7 +158,7 @@ class RawArguments:
 
     def key(self, written: str) -> str:
         """The key's declared spelling; `Repeated` when it may not come again."""
-        key = take_key(self.draft, written, self.given)
+        key = take_key(self.draft, written)
         if key in self.given and key not in self._later:
             raise Repeated(f"the argument {key[:40]!r} is given twice")
         refuse_many(self.draft, self.given, MOST_OTHERS)

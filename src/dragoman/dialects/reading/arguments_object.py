@@ -87,7 +87,7 @@ class _Arguments:
     def _member(self, key: str) -> Need[None]:
         draft, reader, shape, seen = self.draft, self.reader, self.shape, self.seen
         self.named = True
-        key = take_key(draft, key, seen)
+        key = take_key(draft, key)
         if key in ECHO and key not in seen and key not in self.echo and draft.tool is not None and not shape.has(key):
             self.echo[key] = yield from reader.captured()
             return

@@ -18,6 +18,7 @@ from ..judge.judge import slip_of
 from ..spec import AttributeArgs
 from .arguments import html_text, take_keys
 from .call import MAX_NAME, Attempt, Mismatch
+from .plain_argument import names_parameter
 from .raw_values import MAX_REREAD, UNCLEAR
 
 ATTRIBUTE = late(r"\s*([\w:.-]+)\s*=\s*")
@@ -266,6 +267,6 @@ def _argument_text(text: str, shape: Shape) -> tuple[Any, list[Edit]]:
     if text[0] == "{":
         value, edits = mend(text, shape)
         return value, edits
-    if len(shape.keys) == 1 and "string" in shape.property(shape.keys[0]).kinds:
+    if len(shape.keys) == 1 and "string" in shape.property(shape.keys[0]).kinds and not names_parameter(text, shape):
         return {shape.keys[0]: text}, [Edit("wrapped_text", "$", text[:40])]
     raise Broken("the arguments are not a JSON object")

@@ -325,7 +325,7 @@ class _Elements:
             return True, tag["key"] == self.a.called
         tag = yield from self._tag(OPEN, ahead)
         if tag is not None:
-            key = declared_key(self.draft, tag["key"], self.out.given)
+            key = declared_key(self.draft, tag["key"])
             return True, self.draft.tool is None or self.draft.shape.has(key)
         if src.ends_within(self.closers, ahead):  # the text may have ended while the next sign was awaited
             return True, True

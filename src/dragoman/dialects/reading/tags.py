@@ -475,7 +475,7 @@ class _ValueMarks:
         written = yield from self._name_ahead(self.a.row.key_close)
         if self.draft.tool is None:
             return written if IDENTIFIER.fullmatch(written) and written not in self.given else ""
-        key = declared_key(self.draft, written, self.given)
+        key = declared_key(self.draft, written)
         return key if self.draft.shape.has(key) and key not in self.given else ""
 
     def _name_ahead(self, closers: tuple[str, ...]) -> Need[str]:

@@ -16,7 +16,7 @@ from ..judge.candidate import Draft
 from ..spec import TextArgs, YamlCall
 from .arguments import take_keys, unescaped
 from .call import Attempt, Mismatch
-from .likeness import SHORT, differ
+from .plain_argument import names_parameter
 from .raw_values import UNCLEAR
 
 CDATA = late(r"<!\[CDATA\[(.*?)\]\]>", re.S)
@@ -27,7 +27,6 @@ MOST_OPEN = 64
 INDENTED = late(r"\n[ \t]+</[^<>\n]*>\Z")
 """A closer that stands deeper than a call's first line."""
 MAX_INDENT = 200
-MOST_HEAD = 64
 """Signs before a colon that may be a parameter's name, with one of them wrong."""
 STRAY = late(r"\n</(?P<key>[\w.:-]{1,80})>[ \t\r]*\n?\Z")
 
@@ -189,26 +188,12 @@ def text_args(attempt: Attempt) -> Need[None]:
         raise Mismatch
     attempt.begin(draft, name, call_id)
     key = _only_text(draft.shape)
-    if not text or not key or _names_parameter(text, draft.shape):
+    if not text or not key or names_parameter(text, draft.shape):
         raise Broken("text stands where the arguments should be")
     draft.edits.append(Edit("wrapped_text", "$", text[:40]))
     section = CDATA.fullmatch(text)
     _write(draft, {key: section[1] if section and "]]>" not in section[1] else unescaped(given)})
     attempt.finish(draft)
-
-
-def _names_parameter(text: str, shape: Shape) -> bool:
-    """Does the text hold what is left of another notation: a parameter's name as a tag or at the head of a line?"""
-    if len(shape.keys) < 2:
-        return False
-    head, colon, _ = text.lstrip()[:MOST_HEAD].partition(": ")
-    if colon and any(len(key) >= SHORT and differ(head, key) <= 1 for key in shape.keys):
-        return True
-    return any(
-        f"<{key}" in text or f"{key}>" in text or re.search(rf"^\W*{re.escape(key)}\W*[:=\"']", text, re.M)
-        for key in shape.keys
-        if key in text
-    )
 
 
 def _only_text(shape: Shape) -> str:
