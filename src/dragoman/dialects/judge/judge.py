@@ -44,6 +44,10 @@ SCHEMA_WORDS = frozenset(
 """Keys of a schema: where arguments should be, they are a definition of the tool that somebody asked for (J)."""
 
 
+DEFINING = SCHEMA_WORDS | {"parameters", "strict", "name"}
+"""The keys of a definition and of the schema in it."""
+
+
 class Unknown(Exception):
     """No declared tool has this name."""
 
@@ -203,9 +207,10 @@ class Judge:
             return not draft.data
         draft.settled = True
         arguments = draft.arguments()
-        if not draft.strong and not _keys_fit(arguments, draft):
+        defines = not draft.strong and is_definition(arguments, draft.shape.keys)
+        if defines or not (draft.strong or _keys_fit(arguments, draft)):
             extra = [k for k in arguments if not draft.shape.has(k)]
-            draft.data = len(extra) == len(arguments) and not SCHEMA_WORDS.isdisjoint(extra)
+            draft.data = defines or (len(extra) == len(arguments) and not SCHEMA_WORDS.isdisjoint(extra))
             self._refuse_arguments(draft, [_unknown_field(draft, k) for k in extra])
             return not draft.data
         found = faults(draft.tool.parameters, arguments) if draft.tool is not None else []
@@ -313,6 +318,16 @@ def _keys_fit(arguments: Any, draft: Draft) -> bool:
     if draft.tool is None or not draft.shape.keys:
         return not arguments or draft.tool is None or draft.shape.open
     return all(draft.shape.has(k) for k in arguments)
+
+
+def is_definition(value: Any, declared: Collection[str] = ()) -> bool:
+    """Is this the schema of a tool's arguments, or what stands beside one in its definition, rather than arguments?"""
+    if not isinstance(value, dict) or not DEFINING.issuperset(value) or any(key in declared for key in value):
+        return False
+    if "parameters" in value:
+        return "description" in value or is_definition(value["parameters"])
+    properties = value.get("properties")
+    return isinstance(properties, dict) and all(isinstance(each, dict) for each in properties.values())
 
 
 def _unknown_field(draft: Draft, key: str) -> Fault:

@@ -68,10 +68,12 @@ def take_key(draft: Draft, written: str) -> str:
 
 
 def take_keys(draft: Draft, arguments: dict[str, Any]) -> dict[str, Any]:
-    """Arguments that came whole, each under its key as `take_key` gives it."""
+    """Arguments that came whole, each under its key as `take_key` gives it; `Repeated` for one of two values."""
     keyed: dict[str, Any] = {}
-    for key, value in arguments.items():
-        keyed[take_key(draft, key)] = value
+    for written, value in arguments.items():
+        key = take_key(draft, written)
+        if keyed.setdefault(key, value) != value:
+            raise Repeated(f"the key {key[:40]!r} is given twice with different values")
     return keyed
 
 

@@ -16,6 +16,7 @@ from ...lenient.source import Need, Source
 from ...schema.validation import Shape
 from ...types import Edit
 from ..judge.candidate import Draft
+from ..judge.judge import is_definition
 from .arguments import MOST_MEMBERS, MOST_OTHERS, is_name, is_wrapper, refuse_many, take_key, unwrapped
 from .call import Attempt
 from .clean_members import clean_members
@@ -115,7 +116,9 @@ class _Arguments:
         if (yield from self.reader.blank()) not in ("{", '"', "'"):
             return False
         got = yield from self.reader.captured()
-        inner = unwrapped(json.loads(got), self.shape)
+        value = json.loads(got)
+        defines = not self.draft.strong and is_definition({key: value})
+        inner = None if defines else unwrapped(value, self.shape)
         if inner is None:
             self._key(key)
             self.draft.write(got)

@@ -6,7 +6,7 @@ Contract: a field whose value no wire would put there is never said to mean noth
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from ...late import late
@@ -41,8 +41,22 @@ SPOKEN = frozenset({"content"})
 """What a message says, where it says whose it is."""
 
 
-def says_nothing(key: str, value: Any, *, spoken: bool) -> bool:
-    """Does this field say nothing of the call, whatever arguments its tool has?  `spoken` that it is a message's."""
+RESULTS: Mapping[str, Callable[[Any], bool]] = {
+    "role": _one_of("tool", "function", "tool_result", "tool_response", "observation", "ipython"),
+    "type": _one_of("tool_result", "tool_response", "tool_output", "function_call_output", "function_response"),
+}
+"""What says that a record is the result of a call; a role where there is a content."""
+
+
+def tells_result(beside: Mapping[str, Any]) -> str:
+    """By which of these fields this is the record of a result, which is no call; "" for none."""
+    if RESULTS["type"](beside.get("type")):
+        return "type"
+    return "role" if RESULTS["role"](beside.get("role")) and beside.get("content") not in (None, "") else ""
+
+
+def says_nothing(key: str, value: Any, beside: Collection[str]) -> bool:
+    """Does this field, of those `beside` a name, say nothing of the call, whatever arguments its tool has?"""
     if value in (None, "", [], {}):
         return True
-    return (spoken and key in SPOKEN) or (key in WIRES and WIRES[key](value))
+    return (key in SPOKEN and "role" in beside) or (key in WIRES and WIRES[key](value))

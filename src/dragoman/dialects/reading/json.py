@@ -19,10 +19,11 @@ from ...lenient.source import Need, Source
 from ...schema.validation import Shape, coerce, shape
 from ...types import Edit, IssueKind
 from ..judge.candidate import Draft
+from ..judge.judge import is_definition
 from ..spec import JsonCall, Listing, Strength
 from .arguments import is_wrapper, take_keys, unwrapped
 from .arguments_object import arguments_object, present, with_texts
-from .beside import FIELDS, says_nothing
+from .beside import FIELDS, says_nothing, tells_result
 from .call import MAX_NAME, Attempt, Mismatch
 from .clean_call import clean_call
 from .code_argument import code_argument, refuse_code
@@ -35,6 +36,11 @@ ENVELOPES = frozenset({"function", "tool_call", "function_call", "tool_use", "fu
 FENCE = late(r"(?P<fence>`{3,}|~{3,})[\w-]*[ \t]*\n\s*(?=[\[{])")
 PAIR = late(r"(?P<open>\(?)\s*([\"'])(?P<name>[\w$][\w.\-:/\\]*)\2\s*,\s*(?=\{)")
 """A name in quotes and an object behind it, perhaps as a tuple."""
+SCHEMA_KEY = "parameters"
+"""Under this key definitions of tools have the schema of their arguments."""
+SCHEMA = late(r'\{\s*"(?:type"\s*:\s*"object"|properties"\s*:\s*\{)')
+SCHEMA_BEGUN = late(r'\{\s*(?:"[a-z]{0,10}(?:"[\s:"a-z]{0,16})?)?\Z')
+"""Text that may go on as one."""
 FINAL = "final"
 IDENTIFIER = late(r"(?:call|toolu|fc|tool_call|chatcmpl-tool)[_-][\w-]+|\d+")
 """The id of a call, as servers and models make them; it stands where the name should where a history had such ids."""
@@ -271,6 +277,12 @@ class _Object:
             self.a.judge.correction(self.draft, f"put {fields} inside the arguments object"),
         )
 
+    def _refuse_record(self, why: str) -> None:
+        """What has a tool's name in it, and is no call."""
+        if not self.a.row.strong:
+            raise Mismatch
+        self.draft.refuse(IssueKind.MALFORMED, why, self.a.judge.correction(self.draft, why))
+
     def _claim_beside(self) -> None:
         """What stands beside the name and is an argument of the tool by its key: part of a call that has no object for
         its arguments, else refused where they do not give it."""
@@ -278,9 +290,10 @@ class _Object:
         name = judge.resolve(self.name) if isinstance(self.name, str) and not self.keyed else None
         if name is None or self.args.inside:
             return
-        wanted, spoken = shape(judge.declared[name].parameters), "role" in self.beside
-        told = {key: text for key, text in self.beside.items() if wanted.has(key)}
-        told = {key: text for key, text in told.items() if not says_nothing(key, json.loads(text), spoken=spoken)}
+        wanted, beside = shape(judge.declared[name].parameters), {k: json.loads(v) for k, v in self.beside.items()}
+        if (by := tells_result(beside)) and not wanted.has(by):
+            self._refuse_record("this is the result of a call, and none")
+        told = {k: self.beside[k] for k, v in beside.items() if wanted.has(k) and not says_nothing(k, v, beside)}
         if self.held is None and not self.draft.begun:
             self.flat |= {**told, **{k: v for k, v in self.foreign.items() if wanted.has(k)}}
             self.foreign = {k: v for k, v in self.foreign.items() if k not in self.flat}
@@ -308,7 +321,7 @@ class _Object:
             self.name = key
             self.held = yield from reader.captured()
         elif key in a.args:
-            yield from self._arguments(c)
+            yield from self._arguments(c, key)
         elif (key in a.id and self.name is None) or key in FIELDS:
             written = yield from reader.captured()
             if not self.unwrapped:
@@ -359,11 +372,15 @@ class _Object:
             self.a.items.append(PartEnded())
         self.a.judge.thought(self.draft, text)
 
-    def _arguments(self, c: str) -> Need[None]:
+    def _arguments(self, c: str, key: str) -> Need[None]:
         reader = self.reader
         if self.held is not None or self.draft.begun:
             raise Repeated("the arguments are given twice")
-        if self.name is not None and c == "{":
+        if key == SCHEMA_KEY and (yield from reader.src.match(SCHEMA, MAX_NAME, SCHEMA_BEGUN)) is not None:
+            self.held = yield from reader.captured()
+            if is_definition(json.loads(self.held)):
+                self._refuse_record("a tool is defined here, not called")
+        elif self.name is not None and c == "{":
             self.a.begin(self.draft, self.name, self.id)
             yield from arguments_object(self.a, self.draft, reader)
         else:
