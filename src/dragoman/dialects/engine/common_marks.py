@@ -17,6 +17,8 @@ THINK: dict[str, tuple[str, ...]] = {
     "<reflection>": ("</reflection>",),
     "[THINK]": ("[/THINK]",),
     "◁think▷": ("◁/think▷",),
+    "<antThinking>": ("</antThinking>",),
+    "<|begin_of_thought|>": ("<|end_of_thought|>",),
 }
 """Reasoning tags that stand in front of any dialect (formats.md 4.3); families add their own in `Dialect.reasoning`."""
 
@@ -27,20 +29,31 @@ QUIET = (
 """End tokens that leak into text (formats.md 5)."""
 STRAY = (
     "[/TOOL_CALLS]", "<|CHATBOT_TOKEN|>", "<|content_tool_error|>",
-    "<｜tool▁output▁begin｜>", "<｜tool▁output▁end｜>", "<｜tool▁outputs▁end｜>",
+    "<｜tool▁output▁end｜>", "<｜tool▁outputs▁end｜>",
 )
 """Tokens around calls and results that are never words (Ollama reads past them too)."""
 
 NOISE = frozenset(q.casefold() for q in QUIET)
 INSTRUCTION = "[inst]"
 """Another party's turn, wherever on its line: what passes over text stops there."""
-FOREIGN_TURN = ("<|start_header_id|>", "<|im_start|>", "<start_of_turn>", "<|START_OF_TURN_TOKEN|>", "<｜User｜>")
+TURN_OF = (
+    "<｜User｜>", "<|user|>", "<|system|>", "<|human|>", "<|prompter|>", "<|im_user|>", "<|im_system|>",
+    "<|USER_TOKEN|>", "<|SYSTEM_TOKEN|>",
+)
+"""Tokens that open the turn of one other party."""
+FOREIGN_TURN = (
+    "<|start_header_id|>", "<|im_start|>", "<start_of_turn>", "<|START_OF_TURN_TOKEN|>", "<|start_of_role|>", "<|turn>",
+    "]~b]", *TURN_OF,
+)
 """Tokens that open another turn: what follows was not asked for (judge-rules.md 7)."""
+NAMED_TURN = frozenset(mark.casefold() for mark in TURN_OF)
 
 FABRICATED = (
     "<function_results>", "<tool_response>", "<tool_result>", "<tool_results>", "<tool_output>", "<function_result>",
     "<function_response>", "[TOOL_RESULTS]", "~~~tool_result", "```tool_result", "```tool_output", "```function_output",
-    "<｜tool▁outputs▁begin｜>", "<|tool_response>", "<|observation|>", "<observation>", "Observation:",
+    "<｜tool▁outputs▁begin｜>", "<｜tool▁output▁begin｜>", "<|tool_response>", "<|tool_response:start|>", "<|tool_result|>",
+    "<|tool_output|>", "[TOOL_RESPONSE]", "[TOOL_RESULT]", "[Tool result]", "[Tool output]", "```tool_response",
+    "<|observation|>", "<observation>", "Observation:",
 )
 """What a tool's answer looks like: written by the model after its own call, it is invented (judge-rules.md 7)."""
 
@@ -48,5 +61,6 @@ FENCES = (FENCE, "~~~")
 FENCE_SIGNS = "`~"
 LINE_MARKS = frozenset({
     *FENCES, "observation:", "~~~tool_result", "```tool_result", "```tool_output", "```function_output",
+    "```tool_response", "[tool result]", "[tool output]",
 })  # fmt: skip
 """Marks of no dialect that count only first on their line."""

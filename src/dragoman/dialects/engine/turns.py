@@ -12,14 +12,15 @@ import re
 from ...late import late
 from ...lenient.source import Need, Source
 from ...types import IssueKind
+from .common_marks import NAMED_TURN
 from .emitter import Teller
 from .markers import Table
 from .told_text import APART
 
-ASSISTANT = frozenset({"assistant", "model", "chatbot"})
+ASSISTANT = frozenset({"assistant", "model", "chatbot", "ai"})
 """Roles in a leaked turn header that are the model's own."""
 ROLE = late(
-    r"\s{0,2}(?:<[|｜])?(?P<role>assistant|model|chatbot|user|human|system|tools?|function|ipython|developer|environment"
+    r"\s{0,2}(?:<[|｜])?(?P<role>assistant|model|chatbot|ai|user|human|system|tools?|function|ipython|developer|environment"
     r"|observation)(?![a-z])(?!_(?!token))",
     re.IGNORECASE,
 )
@@ -59,7 +60,7 @@ class Turns:
             end = head.find("\n") if own else -1
             self.drop(head[: end + 1] if end >= 0 else marker)
             return True
-        if self._is_mention(role, after, named="user" in folded):
+        if self._is_mention(role, after, named=folded in NAMED_TURN):
             return False
         yield from self.swallow(self._src.at)
         return True
