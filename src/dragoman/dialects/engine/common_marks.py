@@ -51,8 +51,9 @@ NAMED_TURN = frozenset(mark.casefold() for mark in TURN_OF)
 FABRICATED = (
     "<function_results>", "<tool_response>", "<tool_result>", "<tool_results>", "<tool_output>", "<function_result>",
     "<function_response>", "[TOOL_RESULTS]", "~~~tool_result", "```tool_result", "```tool_output", "```function_output",
-    "<｜tool▁outputs▁begin｜>", "<｜tool▁output▁begin｜>", "<|tool_response>", "<|tool_response:start|>", "<|tool_result|>",
-    "<|tool_output|>", "[TOOL_RESPONSE]", "[TOOL_RESULT]", "[Tool result]", "[Tool output]", "```tool_response",
+    "<｜tool▁outputs▁begin｜>", "<｜tool▁output▁begin｜>", "<|tool_response>", "<|tool_response:start|>",
+    "<|tool_result|>", "<|tool_output|>",
+    "[TOOL_RESPONSE]", "[TOOL_RESULT]", "[Tool result]", "[Tool output]", "```tool_response",
     "<|observation|>", "<observation>", "Observation:",
 )
 """What a tool's answer looks like: written by the model after its own call, it is invented (judge-rules.md 7)."""

@@ -37,7 +37,7 @@ class TornMarks:
         elif marker or start == len(self._src.buf):
             return False
         elif self._is_closer(t, start):
-            self._end_at_closer(start)
+            self._end_at_closer(t, start)
         elif (torn := self._mark(t, start)) < len(self._src.buf):
             self._end_at_mark(t, start, torn)
         else:
@@ -74,13 +74,21 @@ class TornMarks:
         begun = CLOSER_BEGUN.match(self._src.buf, start)
         return begun is not None and self._teller.behind_call and begun[1].casefold() in t.prefixes
 
-    def _end_at_closer(self, start: int) -> None:
+    def _end_at_closer(self, t: Table, start: int) -> None:
         """The call is whole: what there is of its closing mark is no text."""
         src = self._src
         begun = src.buf[start:].lstrip()
         src.pos = len(src.buf)
         self._teller.say(src.buf[start : src.pos - len(begun)])
+        self._end_reasoning(t, begun.casefold())
         self._teller.notice(IssueKind.NOISE, "a closing mark that was cut", begun, src.at - len(begun))
+
+    def _end_reasoning(self, t: Table, begun: str) -> None:
+        """What there is of a mark may be that of reasoning's end: what was called in it was a rehearsal."""
+        others = {close.casefold() for rows in t.rows.values() for row in rows for close in row.closers}
+        ends = any(mark.startswith(begun) for mark in t.unthink)
+        if ends and self._teller.reasoning and not any(close.startswith(begun) for close in others):
+            self._teller.release_all()
 
     def _mark(self, t: Table, start: int) -> int:
         """Where a mark begins in which the message ends, and that no sentence ends in; else the text's end."""
@@ -116,6 +124,7 @@ class TornMarks:
             return
         src = self._src
         text, src.pos = src.buf[torn:], len(src.buf)
+        self._end_reasoning(t, begun)
         teller.notice(IssueKind.NOISE, "a mark that the end of the message cut", text, src.base + torn)
 
 

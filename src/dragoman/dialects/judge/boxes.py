@@ -66,9 +66,10 @@ ARGUMENT = Standing(Quote.ARGUMENT)
 MARKS: Mapping[str, str] = {
     '"': r'(?<!\s)"', '" ': r'(?:\A|(?<=\s))"(?!\w)', "“": "[”“]", "”": "”", "„": "[“”]", "«": "»", "»": "«", "‹": "›",
     "‘": r"’(?!\w)", "‚": "[‘’]", "「": "」", "『": "』", "《": "》", "&quot;": "&quot;", "&laquo;": "&raquo;",
-    "&ldquo;": "&rdquo;", "&bdquo;": "&[lr]dquo;", "'": r"\A'(?!\w)",
+    "&ldquo;": "&rdquo;", "&bdquo;": "&[lr]dquo;", "'": r"\A(?:\\[nrt0])*+'(?!\w)",
 }  # fmt: skip
-"""Marks that open, and a pattern of what closes them; `" ` stands apart from what it quotes, `'` touches it."""
+"""Marks that open, and a pattern of what closes them; `" ` stands apart from what it quotes, `'` touches it, or an
+escaped line's end."""
 
 RESULTS = (
     "tool_responses?", "tool_results?", "tool_outputs?", "function_responses?", "function_results?",
@@ -107,7 +108,7 @@ FIRST_LINE = r"\A[^\n]*\n(?:(?P<end>[+-]\S|@@ )|(?P<off>[^+@-]|[+-]\s|@[^@]|@@[^
 """What follows in a diff's first line: another line of it."""
 PARAGRAPH = r"|(?P<off>\n[ \t\r]*\n)"
 LINE = r"|(?P<off>\n)"
-FIRST = r"|(?P<off>\A[^'])"
+FIRST = r"|(?P<off>\A(?:\\[nrt0])*+(?:[^'\\]|\\[^nrt0]))"
 
 AGAIN = rf"|(?P<off><(?:{'|'.join(RESULTS)})>)"
 """Another result: the first was never closed."""

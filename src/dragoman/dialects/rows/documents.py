@@ -95,7 +95,7 @@ XML_ATTRIBUTES = Dialect(
     name="xml_attributes",
     aliases=("xml_attr", "chatcli"),
     call=span(("<tool_call ", "<tool "), (" />", "/>", "></tool_call>", "></tool>")),
-    args=AttributeArgs(args=("args", "arguments", "input", "parameters")),
+    args=AttributeArgs(name=("name", "function", "tool"), args=("args", "arguments", "input", "parameters")),
     source="seed document 003 (ChatCLI XML calls); seeds.md A10",
     sample="""<tool_call name="read_file" args='{"path": "/tmp/foo"}' />""",
 )

@@ -90,6 +90,25 @@ INVOKE_ELEMENTS = Dialect(
     source="opencode#6883, mlx-lm#1416 (an element for each argument in `<invoke>`)",
     sample='<function_calls>\n<invoke name="f">\n<a>1</a></invoke>\n</function_calls>',
 )
+INVOKE_JSON = Dialect(
+    name="invoke_json",
+    aliases=("invoke_elements",),
+    section=INVOKE_ELEMENTS.section,
+    call=INVOKE_ELEMENTS.call,
+    tool=INVOKE_ELEMENTS.tool,
+    args=JsonArgs(),
+    source="malformations.md §5 (JSON inside another dialect's wrapper)",
+    sample='<function_calls>\n<invoke name="f">\n{"a": 1}</invoke>\n</function_calls>',
+)
+FUNCTION_ELEMENTS = Dialect(
+    name="function_elements",
+    aliases=("qwen3_coder_elements",),
+    call=span("", "</function>"),
+    tool=span(("<function=", '<function name="', "<function name='"), (">\n", '">\n', "'>")),
+    args=ElementArgs(nested=True, typing=Typing.LITERAL),
+    source="malformations.md §5 (parameters as elements of their own, the outer tag is missing)",
+    sample="<function=f>\n<a>1</a></function>",
+)
 TOOL_CALL_ELEMENTS = Dialect(
     name="tool_call_elements",
     section=span(
@@ -123,5 +142,5 @@ MINIMAX_M3 = Dialect(
     sample=f'{MARK}<tool_call>\n{MARK}<invoke name="f">{MARK}<a>1{MARK}</a>{MARK}</invoke>\n{MARK}</tool_call>',
 )
 
-STRONG = (MINIMAX_M3, INVOKE_ELEMENTS, TOOL_CALL_ELEMENTS, TOOL_CALL_ELEMENT_JSON)
+STRONG = (MINIMAX_M3, INVOKE_ELEMENTS, INVOKE_JSON, FUNCTION_ELEMENTS, TOOL_CALL_ELEMENTS, TOOL_CALL_ELEMENT_JSON)
 WEAK = (CLINE, XML_TOOL_TAG, JSON_TOOL_TAG, YAML_TOOL_TAG, PARAMETER_TOOL_TAG, TEXT_TOOL_TAG, LINE_TOOL_TAG)
