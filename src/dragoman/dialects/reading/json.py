@@ -304,6 +304,7 @@ class _Object:
     def _member(self, key: str) -> Need[None]:
         a, reader = self.args, self.reader
         c = yield from reader.blank()
+        key = self._in_small(key)
         if key in a.inside or (key in ENVELOPES and c == "{" and self.name is None and not a.inside):
             self.beside = {}
             yield from reader.members(self._member)
@@ -332,6 +333,14 @@ class _Object:
             yield from self._list()
         elif not (c == "{" and self.a.judge.known(key) and (yield from self._named_by(key))):
             yield from self._foreign(key)
+
+    def _in_small(self, key: str) -> str:
+        """A key of the call itself, however large its letters are."""
+        a, small = self.args, key.casefold()
+        if small == key or not (small in a.args or (small in a.name and self.name is None)):
+            return key
+        self.reader.note("key", key[:80], small)
+        return small
 
     def _named_by(self, key: str) -> Need[bool]:
         """A tool's name is the key of its arguments: those of the call, or of one more.  False: it is no such key."""

@@ -89,7 +89,7 @@ GEMMA4_CALL = Dialect(
 TAGGED_CALL = Dialect(
     name="tagged_call",
     aliases=("ifm_python",),
-    section=span("<tool_call>", "</tool_call>"),
+    section=span(("<tool_call>", "<function_call>"), ("</tool_call>", "</function_call>")),
     args=KeywordArgs(),
     source="formats-2026.md N10 (IFM's `python`: Python calls in hermes' tag)",
     sample="<tool_call>f(a=1)</tool_call>",
