@@ -52,13 +52,13 @@ NEGATION = Terms(
     r"niego a\b|(?:turn(?:ing)? (?:\w+ )?down|keeps? me from|prevents? me|against (?:my|the|our) (?:policy|rules)|"
     r"nothing (?:has been|was|is)|(?:that|this|it)(?:['’]s| is) not|out of the question|hors de question|"
     r"impossible|imposible|impossível|unmöglich|verzichte\w*|m['’]abstiens|rather not)\b|(?:undone|unsent|"
-    r"unexecuted|un-?run|untouched)\b|(?:не|нельзя|никогда)\b",
+    r"unexecuted|un-?run|untouched)\b|(?:не|нельзя|никогда|jangan|nem|nespou\w+|nespust\w+|neprov\w+)\b",
     anywhere=r"may[ıi]n|meyin|yapma",
     beyond=(
         r"无法|無法|невозможно|не могу|不要|不能|不会|不會|(?<![特分区區])[别別](?![的人名处處])|請勿|请勿|禁止|"
         r"还没|尚未|没有(?:执行|调用)|しないで|ません|できない|"
         r"実行しない|하지 ?마|않|마세요|안 됩|拒[绝絕否]|断り|거[부절]|أرفض|لا |لن |لم |ممنوع|नहीं|मत |değil|"
-        r"çal[ıi]şt[ıi]rma|ห้าม|không|"
+        r"çal[ıi]şt[ıi]rma|ห้าม|อย่า|không|\bन |"
         r"đừng|μην|אל "
     ),
 )
@@ -74,6 +74,7 @@ HASTE = _any(
     r"\b(?:no (?:longer|more|problem|worries|trouble|doubt)|kein problem|pas de (?:problème|souci)|(?:sin|"
     r"nessun|sem) problema|not only|(?:not|n['’]t) (?:worry|wait|hesitate|forget)|(?:warte|zögere) nicht|"
     r"keine sorge|ne vous inquiétez pas|"
+    r"(?:this |that |it )?can(?:not|['’]?t) be (?:undone|reversed|reverted|taken back)|"
     r"ne t['’]inquiète pas|no te preocupes|no se preocupe|não se preocupe|non ti preoccupare|не волнуй\w*|"
     r"не беспокой\w*)\b",
     r"[不别]用?担心|没问题|問題(?:ありません|ない)|ご?心配(?:なく|しないで)|걱정하?지? ?마\w*",
@@ -106,6 +107,7 @@ CONDITION = Terms(
     r"sobald) (?:sie|du)\b|si (?:vous|tu|usted|quieres|confirmas)\b|se (?:você|vuoi|confermi)\b|(?:(?:wär|würd|"
     r"hätt)(?:e|en)|sähe|könnte|serait|ferait|pourrait|écrirait|ser[ií]a|ver[ií]a|har[ií]a|podr[ií]a|"
     r"escribir[ií]a|faria|poderia|sarebbe|farebbe|potrebbe|zou|skulle|бы)\b",
+    anywhere=r"\A\W*(?:(?:either|or)\W*\Z|option \w{1,2}\W*\Z)",
     beyond=r"если вы|如果你|如果您|可以(?:这样|这么)写|もし|場合の|쓸 수 있|만약|다면|만일|إذا ",
 )
 """What would be done, or by whom."""
@@ -117,7 +119,8 @@ CLAUSE = late(
 EXAMPLE = Terms(
     r"example:|(?:e\.g\.|z\.\s?b\.|p\.\s?ej\.)|(?:for example|for instance|an? (?:only )?example|looks? (?:like|"
     r"so|as)|such as|syntax|format|template|schema|shape|illustrat\w+|sample|placeholder|hypothetical|"
-    r"possible call|encoded as|documentation|beispiel|zum beispiel|"
+    r"possible call|encoded as|documentation|(?:imagine|suppose|assume|pretend) (?:that )?(?:i|we|you)|"
+    r"instead of|wrong way|beispiel|zum beispiel|"
     r"bijvoorbeeld|till? (?:exempel|eksempel)|eksempel|exempel|esimerki\w*|näide|näiteks|örneğin|contoh(?:nya)?|ví dụ|"
     r"παράδειγμα|např(?:íklad)?|muster|syntaxe?|exemple|ejemplo|exemplo|"
     r"esempio|muestra|voorbeeld|sintaxis|sintassi|formato|biçim|örnek|przykład|documentación|documentação|"
@@ -143,7 +146,9 @@ PAST = Terms(
 QUESTION = Terms(
     r"(?:shall|should|may|can|could) i\b[^.!\n]*\?|(?:do|would) you (?:\w+ )?(?:want|like) me to\b|ok(?:ay)?\?|"
     r"is that (?:ok|right|fine)\b|is (?:it|this) (?:all ?right|alright|ok(?:ay)?|fine|acceptable) (?:if|to|"
-    r"that)\b|(?:ist|wäre) (?:es|das) (?:in ordnung|ok(?:ay)?|recht)\b|est-ce que (?:je|ça|c['’]est)\b[^.!\n]*\?|"
+    r"that)\b|which (?:one|of (?:them|these|those|the two)) (?:do|would|should|shall)\b|what do you think\b|"
+    r"which do you prefer\b|please (?:confirm|approve|choose)\b|do you (?:agree|approve|confirm)\b|"
+    r"(?:ist|wäre) (?:es|das) (?:in ordnung|ok(?:ay)?|recht)\b|est-ce que (?:je|ça|c['’]est)\b[^.!\n]*\?|"
     r"(?:te|le|les) parece (?:bien|si)\b|está bien (?:si|que)\b|tudo bem se\b|va bene se\b|(?:soll ich|darf ich|"
     r"puis-je|dois-je|quieres que|puedo|posso|devo|zal ik|ska jag|"
     r"czy (?:mam|mogę)|(?:mám|mohu) to)\b[^.!\n]*\?",
@@ -171,7 +176,8 @@ REVOKED = Terms(
     r"leave)\b[^.\n]{0,30}\b(?:that|this|it|above|call|last|what i)\b|wait,? no\b|(?:forget|"
     r"think better) (?:about|of)\b|(?:only|just|merely) (?:an? )?(?:example|illustration|demo|draft)\b|"
     r"with your own\b|replace the\b|was (?:only|just)\b|and (?:wait|stop) ?(?:there|for)?\b|as (?:void|never)\b|"
-    r"(?:rather than|instead of) (?:that|this)\b|pretend\b|let (?:it|that|this) be\b|too (?:early|soon|fast|"
+    r"(?:rather than|instead of) (?:that|this)\b|(?:kidding|joking|not (?:executed|run|sent|called))\b|"
+    r"pretend\b|let (?:it|that|this) be\b|too (?:early|soon|fast|"
     r"quick)\b|(?:ignorier\w*|vergiss|vergessen sie|zurücknehmen|(?:nehme|ziehe)\b.{0,20}\bzurück|storniere\w*|"
     r"oublie[zr]?|ignore[zr]|annul\w+|ne tenez pas|laisse[zr]? tomber|olvid\w{1,3}|ignor(?:a|o|ar|ad|en|emos)|"
     r"cancel(?:a|o|ar|ad|en|emos)|como si no|me retracto|esque[cç]\w{1,3}|desconsider\w+|retir[oae]\w{0,2}|"
@@ -202,6 +208,7 @@ FALTERS = Terms(
     r"(?:à la réflexion|réflexion faite|pensándolo bien|ripensandoci|pensando bem|bei näherer|bij nader inzien|"
     r"если подумать)\b",
     anywhere=(
+        r"\A\W*(?:oops|whoops|ups|oups|hoppla)[\s,.!…]|\A(?:と(?=[書入打言い])|という|って|이?라고)|"
         r"\A\W*(?:please |kindly |bitte )?(?:disregard|ignore|cancel|discard|forget|scratch|undo|revoke)\b|"
         r"\A\W*(?:(?:oh|hm+|ah|ach|mh|ops|well|but|und|aber|mais|pero|mas)\b[\s,.…!-]*)?(?:(?:wait|moment|warte|"
         r"attends|attendez|espera|espere|aspetta|wacht|vent|vänta|стой|постой|подожди)\s*[,.!…—–-]+\s*(?:no|nein|non|"
@@ -253,9 +260,10 @@ AHEAD = Terms(
 ANNOUNCES = Terms(
     r"(?:let me|let['’]s|i['’]ll|i will|i['’]m going to|i am going to|now i|i need to|so i|then i|i (?:try|look|"
     r"check|read|search|begin|start|fetch|get)|lass mich|ich \w+e|je (?!n['’e])\w+|voy a|vou|vado a|sto per|"
-    r"ik ga)\b",
+    r"ik ga|as[ií] que|por eso|quindi|perciò|daher|deshalb|darum|donc|então|por isso|поэтому|так что|dus|därför|"
+    r"więc)\b",
     beyond=(
-        r"让我|我来|我將|我将|我(?:重新|再|先|只)|(?<!書き)(?<!なり)(?<!でき)(?<!あり)ます|"
+        r"所以|因此|(?<![首优預预事])先|让我|我来|我將|我将|我(?:重新|再|先|只)|(?<!書き)(?<!なり)(?<!でき)(?<!あり)ます|"
         r"하겠|할게|сейчас я|я сейчас|سأ|मैं"
     ),
 )
