@@ -19,10 +19,10 @@ from dragoman.io.aio import AsyncPool
 from dragoman.io.direct import MOST_KEPT, Direct
 from dragoman.io.short_answers import ShortAnswers
 from tests.support.clocks import LONG
-from tests.support.executing import Runner, run_async, run_by_session
+from tests.support.executing import Runner, run_as_gateway, run_async, run_by_session
 from tests.support.peer import Exchange, peer, read_request
 
-ways = pytest.mark.parametrize("execute", [run_async, run_by_session], ids=["direct", "session"])
+ways = pytest.mark.parametrize("execute", [run_async, run_as_gateway, run_by_session], ids=["direct", "gateway", "session"])
 
 
 def post(url: str, body: bytes = b"{}", **more: Any) -> Machine[tuple[Opened, bytes]]:

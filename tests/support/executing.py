@@ -10,6 +10,7 @@ from unittest.mock import patch
 import pytest
 
 from dragoman.effects import Machine, arun, run
+from dragoman.gateway.chunked import Chunked
 from dragoman.io import aio, direct, sync
 
 Runner = Callable[[Machine[Any]], Any]
@@ -28,6 +29,16 @@ def run_async(machine: Machine[Any]) -> Any:
     return asyncio.run(go())
 
 
+def run_as_gateway(machine: Machine[Any]) -> Any:
+    """As a gateway asks, which reads what is open for long itself."""
+
+    async def go() -> Any:
+        async with aio.AsyncPool(use_proxies=False, stream=Chunked) as pool:
+            return await arun(machine, pool.performer())
+
+    return asyncio.run(go())
+
+
 def run_by_session(machine: Machine[Any]) -> Any:
     """As with a version of the library whose connections are not known."""
     with patch.object(direct, "IS_KNOWN", False):
@@ -35,5 +46,7 @@ def run_by_session(machine: Machine[Any]) -> Any:
 
 
 both = pytest.mark.parametrize("execute", [run_sync, run_async], ids=["sync", "aio"])
-each_way = pytest.mark.parametrize("execute", [run_sync, run_async, run_by_session], ids=["sync", "direct", "session"])
-"""Both worlds, and in the second both ways of sending a body."""
+each_way = pytest.mark.parametrize(
+    "execute", [run_sync, run_async, run_as_gateway, run_by_session], ids=["sync", "direct", "gateway", "session"]
+)
+"""Both worlds, and in the second all ways of sending a body."""

@@ -21,6 +21,7 @@ from starlette.types import ASGIApp
 from ..io.aio import AsyncPool
 from ..io.held_bytes import HeldBytes
 from ..version import __version__
+from .chunked import Chunked
 from .compacting import ENDPOINT, Compaction
 from .config.model import GatewayConfig
 from .fronts import FRONTS, GOOGLE_VERSIONS, VERSIONS, Endpoint
@@ -78,7 +79,7 @@ def create_app(
     """
     recorder = next((observer for observer in observers if isinstance(observer, Recorder)), None)
     held = HeldBytes()
-    through = upstreams or AsyncPool(held=held)
+    through = upstreams or AsyncPool(held=held, stream=Chunked)
     around = through if recorder is None else recorder.around(through)
     gateway = Gateway(config, around, observers, stores=stores, held=held)
     gateway.drain_seconds = drain_seconds

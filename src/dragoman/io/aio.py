@@ -24,7 +24,7 @@ from ..effects import Cancelled, Close, Effect, Invoke, Last, NewId, Now, Open, 
 from ..errors import ErrorCode, ErrorKind, ProviderError, UsageError
 from ..memo import per_object
 from .cancel import Cancel
-from .direct import Answer, Direct
+from .direct import Answer, Direct, Stream
 from .execution import UNCANCELLABLE, Attend, Begin, ToolObserver
 from .failures import (
     BROKEN,
@@ -104,11 +104,13 @@ class AsyncPool:
     Used in another loop it makes new ones: those of a loop that has ended are of no use.  Close it in the loop it was
     used in last.
     `async with AsyncPool() as pool: await arun(machine, pool.performer())`
-    All machines share the budget `held`.
+    All machines share the budget `held`; `stream` reads answers that are open for long, None: as any other.
     """
 
-    def __init__(self, *, use_proxies: bool = True, held: HeldBytes | None = None) -> None:
-        self.held = held or HeldBytes()
+    def __init__(
+        self, *, use_proxies: bool = True, held: HeldBytes | None = None, stream: Stream | None = None
+    ) -> None:
+        self.held, self._stream = held or HeldBytes(), stream
         self._opened: tuple[aiohttp.ClientSession, Direct] | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._proxies = urllib.request.getproxies() if use_proxies else {}
@@ -160,7 +162,8 @@ class AsyncPool:
             session = aiohttp.ClientSession(
                 connector=QuietConnector(**_KEPT), cookie_jar=aiohttp.DummyCookieJar(), headers=HEADERS
             )
-            self._loop, self._opened = loop, (session, Direct(aiohttp.TCPConnector(**_KEPT), HEADERS, loop))
+            direct = Direct(aiohttp.TCPConnector(**_KEPT), HEADERS, loop, self._stream)
+            self._loop, self._opened = loop, (session, direct)
         return self._opened
 
     def _proxy(self, url: str) -> str | None:

@@ -12,7 +12,7 @@ comes unasked; else it ends.  No session may share them: it does not know who re
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any, Protocol, TypeAlias
 
@@ -23,7 +23,6 @@ from yarl import URL
 
 from ..memo import Recent
 from ..records import NamedTuple
-from .chunked import Chunked
 from .short_answers import Short, ShortAnswers
 
 TARGETS = 64
@@ -45,6 +44,8 @@ MOST_KEPT = 4
 
 Headers: TypeAlias = Mapping[str, str]
 """Those of an answer."""
+Stream: TypeAlias = Callable[[Any, Any, asyncio.AbstractEventLoop], Any]
+"""What reads an answer that is open for long, head and body, in place of aiohttp's parser (`gateway/chunked.py`)."""
 
 
 class Content(Protocol):
@@ -89,12 +90,19 @@ class Target(NamedTuple):
 
 
 class Direct:
-    """Posts over the connections of `connector`, with `defaults` among the headers; for one loop."""
+    """Posts over the connections of `connector`, with `defaults` among the headers; for one loop.
+
+    `stream` reads what is open for long; None: aiohttp does.
+    """
 
     def __init__(
-        self, connector: aiohttp.BaseConnector, defaults: Mapping[str, str], loop: asyncio.AbstractEventLoop
+        self,
+        connector: aiohttp.BaseConnector,
+        defaults: Mapping[str, str],
+        loop: asyncio.AbstractEventLoop,
+        stream: Stream | None = None,
     ) -> None:
-        self._connector, self._defaults, self._loop = connector, defaults, loop
+        self._connector, self._defaults, self._loop, self._stream = connector, defaults, loop, stream
         self._known: Recent[tuple[Any, ...], tuple[Target | None]] = Recent(TARGETS)
 
     def find(self, url: str, headers: Mapping[str, str]) -> Target | None:
@@ -161,11 +169,11 @@ class Direct:
                 raise aiohttp.ServerDisconnectedError
             kept = _guard_of(protocol)
             begun: tuple[int, Any] | None = None
-            if target.streams:
+            if target.streams and self._stream is not None:
                 if kept is not None:
                     kept.leave()
                 silence = Silence(protocol, timeouts.sock_read, self._loop)
-                content: Any = Chunked(protocol, silence, self._loop)
+                content: Any = self._stream(protocol, silence, self._loop)
                 reader = silence.content = content
                 protocol.transport.write(request)
                 begun = await content.begin()
