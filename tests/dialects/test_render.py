@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -97,6 +98,34 @@ def read_again(dialect: Dialect, calls: list[ToolCall]) -> None:
 def test_what_is_rendered_is_read_again_as_the_same_calls(dialect: Dialect, calls: list[ToolCall]) -> None:
     assume(one_type_per_argument(calls))
     read_again(dialect, calls)
+
+
+NASTY: list[tuple[str, dict[str, Any]]] = [
+    ("f", {"s": "<![CDATA[x]]>"}),
+    ("f", {"s": " <![CDATA[x]]> "}),
+    ("f", {"s": "s: x"}),
+    ("f", {"s": "<s>x</s>"}),
+    ("f", {"s": 's="x"'}),
+    ("f", {"s": "a # b"}),
+    ("f", {"s": "# a"}),
+    ("ns/x", {"n": 1}),
+    ("2fast", {"n": 1}),
+    ("f", {"ключ": "v"}),
+    ("f", {"a-b": 1}),
+    ("f", {"content": "x", "id": "call_1"}),
+]
+"""Names and values that readers take for something else."""
+
+
+@named(EVERY)
+@pytest.mark.parametrize(("name", "arguments"), NASTY, ids=str)
+def test_what_a_reader_takes_for_something_else_is_not_written(
+    dialect: Dialect, name: str, arguments: dict[str, Any]
+) -> None:
+    calls = [ToolCall(id="", name=name, arguments=arguments)]
+    with suppress(Unrenderable):
+        text = render(calls, dialect, tools=tools_for(calls))
+        assert calls_of(parse(text, dialects=[dialect], tools=tools_for(calls)).calls) == calls_of(calls), text
 
 
 odd_keys = st.text(max_size=6) | st.sampled_from(['a"b', "a'b", "a\\", "//", "#", "1", "a b", "{", "true", "日本", "&apos;", "&#39;"])

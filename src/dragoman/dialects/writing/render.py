@@ -20,6 +20,7 @@ from ...schema.validation import Shape, read_text, shape
 from ...types import Json, JsonObject, Tool, ToolCall
 from ..reading.arguments import literal
 from ..reading.nesting import NAME_OVER, TAG_CLOSER
+from ..reading.plain_argument import names_parameter
 from ..rows.table import row_of
 from ..spec import (
     AttributeArgs,
@@ -40,6 +41,10 @@ from ..spec import (
 Marked: TypeAlias = JsonArgs | KeywordArgs | BraceArgs | TaggedArgs | ElementArgs | YamlArgs | TextArgs
 
 BARE_KEY = re.compile(r"[A-Za-z_][\w.$-]*")
+CALLED = re.compile(r"[A-Za-z_$][\w.:$-]*")
+"""A function's name as readers of Python's notation know it."""
+SECTION = re.compile(r"\s*<!\[CDATA\[(?:(?!\]\]>).)*\]\]>\s*", re.DOTALL)
+"""A text that a reader takes for the one in a section."""
 ELEMENT = re.compile(r"[A-Za-z_][\w.-]*")
 ATTRIBUTE = re.compile(r"[^\s\"'<>&=\\]+")
 YAML_PLAIN = re.compile(r"(?!(?i:true|false|null|yes|no|on|off|y|n|nan|inf)$)[A-Za-z_][\w.-]*")
@@ -200,7 +205,9 @@ class _Writer:
         keys = self.shape.keys if self.shape is not None else ()
         if len(values) != 1 or not isinstance(values[0], str) or (keys and tuple(self.call.arguments) != keys):
             raise self.refuse("the arguments", "it holds one text and nothing else")
-        if values[0] != values[0].strip() or not values[0] or _holds(values[0], self.ends()):
+        if values[0] != values[0].strip() or not values[0] or _cuts(values[0], self.ends()):
+            raise self.refuse("the argument", "the markup around it would change it")
+        if self.shape is not None and names_parameter(values[0], self.shape):
             raise self.refuse("the argument", "the markup around it would change it")
         return values[0]
 
@@ -273,6 +280,8 @@ class _Writer:
         ends = _bare(row.tool.close) or ("(" if isinstance(row.args, KeywordArgs) else "{",)
         if read is None or read["name"].strip() != name or any(e in written for e in ends):
             raise self.refuse("the name", "the markup around it would cut it")
+        if isinstance(row.args, KeywordArgs) and not CALLED.fullmatch(written):
+            raise self.refuse("the name", "no function of Python is called so")
         return written
 
     def name_end(self, rest: str) -> str:
@@ -315,7 +324,7 @@ class _Writer:
         marks = self.value_marks(notation)
         written = list(self.spellings(key, value, notation, marks))
         for end, text in written:
-            if not _holds(text, marks):
+            if not _cuts(text, marks):
                 opened = _first(notation.key.open) + spelt + end + _first(notation.value.open)
                 closed = _first(notation.value.close)
                 return opened.rstrip() + notation.trim + text + notation.trim + closed.lstrip()
@@ -364,7 +373,9 @@ class _Writer:
         trusted = known is None and notation.typing is Typing.TEXT and not isinstance(value, str)
         marks = (f"{notation.prefix}<" if notation.nested else closer, *self.ends())
         for text in (value, as_json) if isinstance(value, str) else (_escaped(as_json, marks),):
-            if not _holds(written(text), marks) and (trusted or _same(_read(text, known, notation.typing), value)):
+            if _cuts(written(text), marks):
+                continue
+            if trusted or _same(_read(text, known, notation.typing), value):
                 return _padded(written(text), notation.trim)
         raise self.refuse(f"the argument {key!r}", f"it holds {closer!r}" if closer in as_json else LOST_TYPE)
 
@@ -393,6 +404,11 @@ def _bare(spellings: Sequence[str]) -> tuple[str, ...]:
 def _holds(text: str, markers: Sequence[str]) -> bool:
     folded = text.casefold()
     return any(m.casefold() in folded for m in markers)
+
+
+def _cuts(text: str, markers: Sequence[str]) -> bool:
+    """Would a reader end the text at a mark in it, or take it for the section that holds it?"""
+    return _holds(text, markers) or SECTION.fullmatch(text) is not None
 
 
 def _xml(text: str) -> str:
