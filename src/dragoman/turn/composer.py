@@ -205,8 +205,8 @@ class AnswerComposer:
         self._withheld, self._hidden = (), False
         self._known = {identity(call) for call in self.calls}
 
-    def end(self, stop: Stop | None, extra: JsonObject = NOTHING) -> list[Event]:
-        """The calls that were held, and the one end."""
+    def end(self, stop: Stop | None, extra: JsonObject = NOTHING, *, cut: bool = False) -> list[Event]:
+        """The calls that were held, and the one end; `cut`: one beside them was, and `stop` says so."""
         held, behind = _apart(self.calls)[self._early :], deque(self._behind)
         events: list[Event] = []
         own = max(0, len(held) - self._begun)  # where the calls of the last answer begin
@@ -216,7 +216,8 @@ class AnswerComposer:
             events += call_events(call, self._early + place)
         events += [event for _, event in behind]
         self._behind = ()
-        return self.emit(*events, Ended(final_stop(stop, calls=bool(self.calls)), self._usage, extra))
+        final = stop if cut else final_stop(stop, calls=bool(self.calls))
+        return self.emit(*events, Ended(final, self._usage, extra))
 
     def response(self) -> Response:
         """All that went out."""
