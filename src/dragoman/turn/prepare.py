@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 from ..codecs.crossing.settings import SEARCHING, without_choice
-from ..codecs.shared.spec import PLAIN, Quirks, WireFields
+from ..codecs.shared.spec import PLAIN, Quirks, WireFields, extra_for
 from ..codecs.typed.table import as_functions, checked_here
 from ..conversation.cache_markers import CacheMode, Caches, in_order, planned
 from ..conversation.grown import by_growth, changed, same
@@ -203,6 +203,15 @@ def _declared(request: Request, requirements: WireRequirements, profile: Profile
     return request
 
 
+def _unchosen(request: Request, api: str) -> Request:
+    """Without a word on how to call where there is nothing to call: OpenAI and others answer it with a 400."""
+    if request.tools or extra_for(api, request.extra).get("tools"):
+        return request
+    if request.tool_choice is None and request.parallel is None and not isinstance(request.extra, WireFields):
+        return request
+    return replace(request, tool_choice=None, parallel=None, extra=without_choice(request.extra))
+
+
 def _native(
     request: Request, provider: Provider, profile: Profile, schemaless: Iterable[str], issues: Sequence[Issue]
 ) -> Prepared:
@@ -210,7 +219,7 @@ def _native(
     requirements = requirements_of(provider, profile)
     offered = bool(request.tools)
     request = request if provider.typed else as_functions(request)
-    request = _declared(request, requirements, profile)
+    request = _unchosen(_declared(request, requirements, profile), provider.codec)
     names = respelled_names(request, requirements.names)
     request = renamed(request, names)
     tools = checked_here(provider.codec, request.tools) if offered else ()
