@@ -20,7 +20,19 @@ from dragoman.providers.spec import Provider
 from dragoman.schema.api_rules import PORTABLE
 from dragoman.turn.prepare import prepare, quirks_of, requirements_of, takes_of, wants_thinking
 from dragoman.turn.tool_names import renamed_back
-from dragoman.types import Issue, IssueKind, Message, Reasoning, Request, Sampling, Text, Tool, ToolCall, ToolChoice, ToolResult
+from dragoman.types import (
+    Issue,
+    IssueKind,
+    Message,
+    Reasoning,
+    Request,
+    Sampling,
+    Text,
+    Tool,
+    ToolCall,
+    ToolChoice,
+    ToolResult,
+)
 
 ASK = Message("user", "go")
 

@@ -242,6 +242,17 @@ def test_words_from_a_server_that_failed_stand() -> None:
     assert (response.text, response.stop, len(model.requests)) == ("Hel", Stop.ERROR, 1)
 
 
+@pytest.mark.parametrize("quiet", [True, False])
+def test_a_text_of_nothing_beside_calls_does_not_go_out(quiet: bool) -> None:
+    """Claude refuses it in the next request, and clients show an empty bubble."""
+    model = ScriptedModel(response_of("\n\n", call(path="a")), response_of("\n\n", "Hello.", call(path="a")))
+    response, events = reasked(model, quiet=quiet)
+    assert response.message.parts == (call(path="a"),)
+    assert not any(type(event) is TextDelta for event in events)
+    response, _ = reasked(model, quiet=quiet)
+    assert response.text == "\n\nHello."
+
+
 def test_a_cut_call_beside_a_whole_one_ends_as_cut() -> None:
     good, limited = call(path="a"), replace(ASKED, sampling=Sampling(max_tokens=5))
     answer = replace(response_of(good, issues=[CUT]), stop=Stop.LENGTH, usage=Usage(input=1, output=5))

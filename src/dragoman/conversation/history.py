@@ -397,12 +397,12 @@ START = "(The conversation begins here.)"
 
 def are_in_turns(found: Plain | None, turns: Turns) -> bool:
     """Is a conversation, of which so much is known, in turns that follow each other as they must?"""
-    return turns is Turns.FREE or (turns is Turns.FILLED and found is not None and found.filled)
+    return turns is Turns.FREE or (turns is Turns.FILLED and found is not None and found.filled and found.opened)
 
 
 def in_turns(messages: Sequence[Message], turns: Turns) -> Repaired:
     """`messages`, in order (`repair`), with turns that follow each other as they must."""
-    if are_in_turns(as_plain(messages), turns):
+    if not messages or are_in_turns(as_plain(messages), turns):
         return Repaired(same(messages))
     made, done = _in_turns(messages, turns)
     return Repaired(same(messages) if made is None else made, done)
@@ -416,7 +416,7 @@ def _in_turns(messages: Sequence[Message], start: int, known: Changed | None, tu
     if turns is Turns.BRIDGED:
         ordered = list(_bridged(ordered))
     if turns in (Turns.FILLED, Turns.ALTERNATING):
-        ordered = _begun([message for message in ordered if not _is_blank(message)])
+        ordered = _begun([_without_blank_texts(message) for message in ordered if not _is_blank(message)])
     if turns is Turns.ALTERNATING:
         ordered = list(_merged(ordered))
     if ordered == list(messages):
@@ -442,7 +442,17 @@ def _turns_behind(messages: Sequence[Message], start: int, known: Changed, turns
 
 
 def _is_blank(message: Message) -> bool:
-    return message.role != "system" and all(isinstance(p, Text) and not p.text.strip() for p in message.parts)
+    return message.role != "system" and all(map(_is_blank_text, message.parts))
+
+
+def _is_blank_text(part: Part) -> bool:
+    return isinstance(part, Text) and not part.text.strip()
+
+
+def _without_blank_texts(message: Message) -> Message:
+    """Claude refuses a text of nothing also beside calls and other texts."""
+    parts = [part for part in message.parts if not _is_blank_text(part) or getattr(part, "metadata", None)]
+    return message.with_parts(parts) if parts and len(parts) < len(message.parts) else message
 
 
 def _instructions_in_front(messages: list[Message]) -> list[Message]:
@@ -479,7 +489,9 @@ def _bridged(messages: Iterable[Message]) -> Iterator[Message]:
 
 def _begun(messages: list[Message]) -> list[Message]:
     start = next((at for at, message in enumerate(messages) if message.role != "system"), None)
-    if start is None or messages[start].role == "user":
+    if start is None:  # instructions are all there is: they are what is asked
+        return [replace(message, role="user") for message in messages] or [Message("user", START)]
+    if messages[start].role == "user":
         return messages
     return [*messages[:start], Message("user", START), *messages[start:]]
 

@@ -152,7 +152,8 @@ def good_as_it_is(
         return None if _is_empty(request, response) else _ending(response, calls)
     if len(calls) > 1 and (request.parallel is False or len({call.id for call in calls}) < len(calls)):
         return None
-    if response.message.parts[-len(calls) :] != calls or not all(map(_is_written, calls)):
+    parts = response.message.parts
+    if parts[-len(calls) :] != calls or not all(map(_is_written, calls)) or any(map(_is_blank, parts)):
         return None
     return _ending(response, calls) if all(map(is_, map(demands.check, calls), calls)) else None
 
