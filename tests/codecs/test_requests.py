@@ -12,6 +12,7 @@ from dragoman.codecs.shared.spec import Quirks, Unsupported, WireFields
 from dragoman.codecs.shared.tools import without_tools
 from dragoman.errors import CodecError
 from dragoman.events import replay
+from dragoman.providers.rows import PROVIDERS
 from dragoman.types import (
     Media,
     Message,
@@ -49,6 +50,13 @@ def read(api: str, *messages: Any, **fields: Any) -> Request:
 @pytest.mark.parametrize(("content", "text"), [("hi", "hi"), (None, ""), ("", ""), ([], ""), (["hi"], "hi")])
 def test_content_is_a_string_null_or_list_everywhere(role: str, content: Any, text: str) -> None:
     assert read("openai_chat", {"role": role, "content": content}).messages[0].text == text
+
+
+@pytest.mark.parametrize(("place", "role"), [("openai", "developer"), ("compatible", "system"), ("deepseek", "system")])
+def test_the_developer_role_goes_to_those_who_know_it(place: str, role: str) -> None:
+    request = read("openai_chat", {"role": "developer", "content": "be brief"})
+    body = codec("openai_chat").encode_request(request, PROVIDERS[place].quirks)
+    assert body["messages"] == [{"role": role, "content": "be brief"}]
 
 
 def test_the_developer_role_is_a_system_role_and_comes_back() -> None:
