@@ -181,17 +181,21 @@ def test_split_gemini_turns_are_one_turn_with_answered_calls() -> None:
     assert [r.call_id for r in messages[2].results] == [c.id for c in messages[1].calls] == ["c1", "c2"]
 
 
-def test_broken_past_calls_keep_their_text_and_invent_nothing() -> None:
+@pytest.mark.parametrize("broken", ["{bad", "[1]", '"x"'])
+def test_broken_past_calls_go_out_without_arguments_and_invent_nothing(broken: str) -> None:
     wire = {
         "role": "assistant",
-        "tool_calls": [{"id": "c", "type": "function", "function": {"name": "f", "arguments": "{bad"}}],
+        "tool_calls": [{"id": "c", "type": "function", "function": {"name": "f", "arguments": broken}}],
     }
     request = read("openai_chat", wire)
     (call,) = request.messages[0].calls
     assert call.report is not None
     assert call.report.verdict == "refused"
+    assert call.raw == broken
     again = codec("openai_chat").encode_request(request)["messages"][0]
-    assert again["tool_calls"] == wire["tool_calls"]
+    assert [one["function"]["arguments"] for one in again["tool_calls"]] == ["{}"]
+    (item,) = codec("openai_responses").encode_request(request)["input"]
+    assert item["arguments"] == broken
 
 
 def test_arguments_are_replayed_byte_for_byte_while_equal() -> None:

@@ -141,7 +141,7 @@ class Quirks:
     system_role: Literal["system", "developer"] = "system"
     """The role of instructions (OpenAI's reasoning models: developer)."""
     developer: bool = True
-    """Does a chat wire know the role `developer` beside `system`?  It is OpenAI's, and most others answer it with 400."""
+    """Does a chat wire know the role `developer` beside `system`?  It is OpenAI's; most others answer it with 400."""
     reasoning_field: Literal["reasoning_content", "reasoning", ""] = "reasoning_content"
     """Where past reasoning goes on chat wires (Groq, vLLM: `reasoning`; OpenAI, Mistral: nowhere, they refuse both)."""
     empty_content: Literal["null", "empty", "absent"] = "null"
