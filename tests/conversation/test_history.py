@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dragoman.conversation.history import BRIDGE, MISSING, START, identify, in_turns, repair, without_system
+from dragoman.conversation.history import MISSING, ORPHAN, identify, repair
 from dragoman.conversation.requirements import MISTRAL, OPENAI_CHAT, REQUIREMENTS, UNRESTRICTED, Turns, WireRequirements
+from dragoman.conversation.turn_order import BRIDGE, START, in_turns, without_system
 from dragoman.errors import ErrorCode
 from dragoman.types import IssueKind, Message, Text, ToolCall, ToolResult
 
@@ -24,6 +25,10 @@ def result(id_: str, text: str = "", name: str = "look") -> ToolResult:
 
 def missing(id_: str, name: str = "look") -> ToolResult:
     return ToolResult(call_id=id_, name=name, content=MISSING, is_error=True, error_code=ErrorCode.MISSING_RESULT)
+
+
+def orphan(text: str) -> Message:
+    return Message("user", [Text(ORPHAN.format(name="look")), Text(text)])
 
 
 ASK = Message("user", "go")
@@ -92,19 +97,19 @@ REPAIRED = {
         [ASK, BOTH, Message("tool", [result("a"), result("b")]), Message("user", "and?")],
         ["moved next to the calls"],
     ),
-    "an orphan result is left out": (
+    "an orphan result is the user's words": (
         [Message("tool", [result("z", "lost")]), ASK, Message("assistant", "hi")],
-        [ASK, Message("assistant", "hi")],
+        [orphan("lost"), ASK, Message("assistant", "hi")],
         ["answers no call (id 'z')"],
     ),
-    "a second result of one call is left out": (
+    "a second result of one call is the user's words": (
         [BOTH, Message("tool", [result("a"), result("b"), result("a", "again")])],
-        [BOTH, Message("tool", [result("a"), result("b")])],
+        [BOTH, Message("tool", [result("a"), result("b")]), orphan("again")],
         ["answers no call (id 'a')"],
     ),
     "results are not claimed across the next assistant message": (
         [BOTH, Message("tool", [result("a")]), Message("assistant", "so"), Message("tool", [result("b")])],
-        [BOTH, Message("tool", [result("a"), missing("b")]), Message("assistant", "so")],
+        [BOTH, Message("tool", [result("a"), missing("b")]), Message("assistant", "so"), orphan("of b")],
         ["'look' has no result", "answers no call (id 'b')"],
     ),
 }
@@ -148,7 +153,7 @@ def test_a_result_whose_id_was_respelt_answers_its_call() -> None:
     ]  # fmt: skip
 
 
-def test_a_left_out_result_keeps_its_text_in_the_issue() -> None:
+def test_an_orphan_result_keeps_its_text_in_the_issue() -> None:
     repaired = repair([Message("tool", [result("z", "precious")])])
     assert repaired.issues[0].raw == "precious"
 

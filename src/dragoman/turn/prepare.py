@@ -17,9 +17,10 @@ from ..codecs.shared.spec import PLAIN, Quirks, WireFields, extra_for
 from ..codecs.typed.table import as_functions, checked_here
 from ..conversation.cache_markers import CacheMode, Caches, in_order, planned
 from ..conversation.grown import by_growth, changed, same
-from ..conversation.history import identify, in_turns, one_by_one, without_system
+from ..conversation.history import identify, one_by_one
 from ..conversation.naming import ANY_SPELLING, UNCHANGED, Respelled
 from ..conversation.requirements import MISTRAL_IDS, Turns, WireRequirements
+from ..conversation.turn_order import in_turns, without_system
 from ..memo import CONSTANTS, TOOLS, FrozenTools, memoize
 from ..providers.families import Forced, Ids, Profile, Replay, TemplateLimit, alike, origin
 from ..providers.spec import Provider
