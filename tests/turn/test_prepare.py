@@ -165,6 +165,23 @@ def test_one_by_one_loses_nothing_and_is_settled_once(talk: list[Message]) -> No
 # ── the way back ─────────────────────────────────────────────────────────────
 
 
+SAMPLED = {
+    "claude-sonnet-4-5": Sampling(temperature=1, stop=("X",)),
+    "claude-haiku-4.5-20251001": Sampling(temperature=1, stop=("X",)),
+    "claude-opus-4-20250514": Sampling(temperature=1, top_p=0.9, stop=("X",)),
+    "claude-3-5-sonnet-20241022": Sampling(temperature=1, top_p=0.9, stop=("X",)),
+    "claude-opus-5": Sampling(stop=("X",)),
+}
+
+
+@pytest.mark.parametrize("model", SAMPLED)
+def test_sampling_that_a_family_refuses_is_sent_as_it_is_taken(model: str) -> None:
+    asked = Request(model=model, messages=(ASK,), sampling=Sampling(temperature=1.7, top_p=0.9, stop=("\n", "X")))
+    made = prepare(asked, PROVIDERS["anthropic"], profile(model))
+    assert made.request.sampling == SAMPLED[model]
+    assert {"$.sampling.temperature", "$.sampling.stop"} <= {issue.path for issue in made.issues}
+
+
 @pytest.mark.parametrize("place", ["openai", "vllm", "anthropic", "gemini", "bedrock", "openai_responses"])
 @pytest.mark.parametrize("choice", [ToolChoice("auto"), ToolChoice("none"), None], ids=repr)
 def test_nothing_is_said_of_calling_where_no_tool_is_sent(place: str, choice: ToolChoice | None) -> None:

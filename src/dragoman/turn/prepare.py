@@ -22,8 +22,9 @@ from ..conversation.naming import ANY_SPELLING, UNCHANGED, Respelled
 from ..conversation.requirements import MISTRAL_IDS, Turns, WireRequirements
 from ..conversation.turn_order import in_turns, without_system
 from ..memo import CONSTANTS, TOOLS, FrozenTools, memoize
-from ..providers.families import Forced, Ids, Profile, Replay, TemplateLimit, alike, origin
+from ..providers.families import Forced, Ids, Profile, Replay, SamplingLimit, TemplateLimit, alike, origin
 from ..providers.spec import Provider
+from ..records import NamedTuple
 from ..schema.api_rules import BARE, BEDROCK, BEDROCK_CLAUDE, LLAMACPP, OPEN, OPENAI, PORTABLE, SchemaRules
 from ..schema.narrowing.narrow import narrow, narrow_tool
 from ..types import (
@@ -33,6 +34,7 @@ from ..types import (
     Message,
     Reasoning,
     Request,
+    Sampling,
     Tool,
     ToolChoice,
 )
@@ -174,7 +176,8 @@ def prepare(
     request = request if messages is request.messages else replace(request, messages=messages)
     request, thinking = with_thinking(request, provider, profile, refused)
     request, fixed = _sampled(request, provider, profile)
-    fixed = [*foreign, *thinking, *fixed, *_unread(request.messages, provider, profile)]
+    request, limited = _limited(request, provider, profile)
+    fixed = [*foreign, *thinking, *fixed, *limited, *_unread(request.messages, provider, profile)]
     if text:
         return _text(request, provider, profile, fixed)
     request, weaker = _choice(request, provider, profile, refused)
@@ -392,6 +395,41 @@ def _sampled(request: Request, provider: Provider, profile: Profile) -> tuple[Re
     ]
     nothing: dict[str, Any] = dict.fromkeys(given)
     return replace(request, sampling=replace(request.sampling, **nothing)), issues
+
+
+class _Limited(NamedTuple):
+    """What a limit refuses of the sampling, what goes out instead, and how that is said."""
+
+    refuses: Callable[[Sampling], bool]
+    instead: Callable[[Sampling], Mapping[str, Any]]
+    message: str
+
+
+LIMITED: Mapping[SamplingLimit, _Limited] = {
+    SamplingLimit.COOL: _Limited(
+        lambda asked: (asked.temperature or 0) > 1, lambda _: {"temperature": 1}, "a temperature over 1 was sent as 1"
+    ),
+    SamplingLimit.EITHER: _Limited(
+        lambda asked: asked.temperature is not None and asked.top_p is not None, lambda _: {"top_p": None},
+        "top_p is refused beside temperature; it was left out",
+    ),
+    SamplingLimit.SPOKEN: _Limited(
+        lambda asked: not all(map(str.strip, asked.stop)),
+        lambda asked: {"stop": tuple(filter(str.strip, asked.stop))},
+        "texts of nothing to stop at are refused; they were left out",
+    ),
+}  # fmt: skip
+
+
+def _limited(request: Request, provider: Provider, profile: Profile) -> tuple[Request, list[Issue]]:
+    """Without what the family's services refuse of the sampling."""
+    sampling, issues = request.sampling, []
+    for limit, row in LIMITED.items():
+        if limit in profile.sampling and not _is_own(provider) and row.refuses(sampling):
+            ((name, value),) = row.instead(sampling).items()
+            issues.append(Issue(kind=IssueKind.UNSUPPORTED, message=row.message, path=f"$.sampling.{name}"))
+            sampling = replace(sampling, **{name: value})
+    return (replace(request, sampling=sampling) if issues else request), issues
 
 
 def _takes_force(request: Request, provider: Provider, profile: Profile) -> bool:
