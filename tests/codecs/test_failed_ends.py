@@ -30,3 +30,11 @@ def test_a_failed_answer_of_responses_ends_in_the_event_that_says_so() -> None:
     frames = [*(frame for event in replay(FAILED) for frame in encoder.feed(event)), *encoder.close()]
     last = json.loads(frames[-1].data)
     assert (last["type"], last["response"]["status"]) == ("response.incomplete", "incomplete")
+
+
+@pytest.mark.parametrize("word", ["error", "network_error", "insufficient_system_resource"])
+def test_a_peers_own_word_for_a_failure_does_not_go_on(word: str) -> None:
+    body = codec("openai_chat").encode_response(FAILED)
+    body["choices"][0]["finish_reason"] = word
+    again = codec("openai_chat").encode_response(codec("openai_chat").decode_response(body))
+    assert again["choices"][0]["finish_reason"] in LEGAL["openai_chat"]
