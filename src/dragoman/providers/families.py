@@ -291,12 +291,9 @@ ANTHROPIC = (
     ),
     Profile(
         maker="claude",
-        match=(
-            "claude-opus-4[-.][1-6]", "claude-opus-4[-.][1-6]-*", "claude-sonnet-4[-.][5-9]",
-            "claude-sonnet-4[-.][5-9]-*", "claude-haiku-4[-.][5-9]", "claude-haiku-4[-.][5-9]-*",
-        ),
-        also=("anthropic_xml",), replay=Replay.SIGNED, forced=Forced.NOT_BUDGETED,
-        sampling=CLAUDE_SAMPLING | {SamplingLimit.EITHER}, caches=Caches.ALL, context=200000,
+        match=("claude-*-4[-.][1-6]", "claude-*-4[-.][1-6]-*"), also=("anthropic_xml",), replay=Replay.SIGNED,
+        forced=Forced.NOT_BUDGETED, sampling=CLAUDE_SAMPLING | {SamplingLimit.EITHER}, caches=Caches.ALL,
+        context=200000,
         source="as below; 400 \"`temperature` and `top_p` cannot both be specified for this model\"",
     ),
     Profile(

@@ -24,7 +24,6 @@ from ..conversation.turn_order import in_turns, without_system
 from ..memo import CONSTANTS, TOOLS, FrozenTools, memoize
 from ..providers.families import Forced, Ids, Profile, Replay, SamplingLimit, TemplateLimit, alike, origin
 from ..providers.spec import Provider
-from ..records import NamedTuple
 from ..schema.api_rules import BARE, BEDROCK, BEDROCK_CLAUDE, LLAMACPP, OPEN, OPENAI, PORTABLE, SchemaRules
 from ..schema.narrowing.narrow import narrow, narrow_tool
 from ..types import (
@@ -397,38 +396,24 @@ def _sampled(request: Request, provider: Provider, profile: Profile) -> tuple[Re
     return replace(request, sampling=replace(request.sampling, **nothing)), issues
 
 
-class _Limited(NamedTuple):
-    """What a limit refuses of the sampling, what goes out instead, and how that is said."""
-
-    refuses: Callable[[Sampling], bool]
-    instead: Callable[[Sampling], Mapping[str, Any]]
-    message: str
-
-
-LIMITED: Mapping[SamplingLimit, _Limited] = {
-    SamplingLimit.COOL: _Limited(
-        lambda asked: (asked.temperature or 0) > 1, lambda _: {"temperature": 1}, "a temperature over 1 was sent as 1"
-    ),
-    SamplingLimit.EITHER: _Limited(
-        lambda asked: asked.temperature is not None and asked.top_p is not None, lambda _: {"top_p": None},
-        "top_p is refused beside temperature; it was left out",
-    ),
-    SamplingLimit.SPOKEN: _Limited(
-        lambda asked: not all(map(str.strip, asked.stop)),
-        lambda asked: {"stop": tuple(filter(str.strip, asked.stop))},
-        "texts of nothing to stop at are refused; they were left out",
-    ),
-}  # fmt: skip
+Refused: TypeAlias = Callable[[Sampling], Any]
+LIMITED: tuple[tuple[SamplingLimit, Refused, str, Refused, str], ...] = (
+    (SamplingLimit.COOL, lambda asked: (asked.temperature or 0) > 1, "temperature", lambda _: 1, "over 1; sent as 1"),
+    (SamplingLimit.EITHER, lambda asked: None not in (asked.temperature, asked.top_p), "top_p", lambda _: None,
+     "refused beside temperature; left out"),
+    (SamplingLimit.SPOKEN, lambda asked: not all(map(str.strip, asked.stop)), "stop",
+     lambda asked: tuple(filter(str.strip, asked.stop)), "texts of nothing are refused; left out"),
+)  # fmt: skip
+"""Limit → whether it refuses what is asked, in which field, what goes out instead, and how that is said."""
 
 
 def _limited(request: Request, provider: Provider, profile: Profile) -> tuple[Request, list[Issue]]:
     """Without what the family's services refuse of the sampling."""
     sampling, issues = request.sampling, []
-    for limit, row in LIMITED.items():
-        if limit in profile.sampling and not _is_own(provider) and row.refuses(sampling):
-            ((name, value),) = row.instead(sampling).items()
-            issues.append(Issue(kind=IssueKind.UNSUPPORTED, message=row.message, path=f"$.sampling.{name}"))
-            sampling = replace(sampling, **{name: value})
+    for limit, refuses, name, instead, why in LIMITED:
+        if limit in profile.sampling and not _is_own(provider) and refuses(sampling):
+            issues.append(Issue(kind=IssueKind.UNSUPPORTED, message=f"{name}: {why}", path=f"$.sampling.{name}"))
+            sampling = replace(sampling, **{name: instead(sampling)})
     return (replace(request, sampling=sampling) if issues else request), issues
 
 
