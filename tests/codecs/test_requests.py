@@ -12,6 +12,7 @@ from dragoman.codecs.shared.spec import Quirks, Unsupported, WireFields
 from dragoman.codecs.shared.tools import without_tools
 from dragoman.errors import CodecError
 from dragoman.events import replay
+from dragoman.providers.rows import PROVIDERS
 from dragoman.types import (
     Media,
     Message,
@@ -49,6 +50,13 @@ def read(api: str, *messages: Any, **fields: Any) -> Request:
 @pytest.mark.parametrize(("content", "text"), [("hi", "hi"), (None, ""), ("", ""), ([], ""), (["hi"], "hi")])
 def test_content_is_a_string_null_or_list_everywhere(role: str, content: Any, text: str) -> None:
     assert read("openai_chat", {"role": role, "content": content}).messages[0].text == text
+
+
+@pytest.mark.parametrize(("place", "role"), [("openai", "developer"), ("compatible", "system"), ("deepseek", "system")])
+def test_the_developer_role_goes_to_those_who_know_it(place: str, role: str) -> None:
+    request = read("openai_chat", {"role": "developer", "content": "be brief"})
+    body = codec("openai_chat").encode_request(request, PROVIDERS[place].quirks)
+    assert body["messages"] == [{"role": role, "content": "be brief"}]
 
 
 def test_the_developer_role_is_a_system_role_and_comes_back() -> None:
@@ -173,17 +181,21 @@ def test_split_gemini_turns_are_one_turn_with_answered_calls() -> None:
     assert [r.call_id for r in messages[2].results] == [c.id for c in messages[1].calls] == ["c1", "c2"]
 
 
-def test_broken_past_calls_keep_their_text_and_invent_nothing() -> None:
+@pytest.mark.parametrize("broken", ["{bad", "[1]", '"x"'])
+def test_broken_past_calls_go_out_without_arguments_and_invent_nothing(broken: str) -> None:
     wire = {
         "role": "assistant",
-        "tool_calls": [{"id": "c", "type": "function", "function": {"name": "f", "arguments": "{bad"}}],
+        "tool_calls": [{"id": "c", "type": "function", "function": {"name": "f", "arguments": broken}}],
     }
     request = read("openai_chat", wire)
     (call,) = request.messages[0].calls
     assert call.report is not None
     assert call.report.verdict == "refused"
+    assert call.raw == broken
     again = codec("openai_chat").encode_request(request)["messages"][0]
-    assert again["tool_calls"] == wire["tool_calls"]
+    assert [one["function"]["arguments"] for one in again["tool_calls"]] == ["{}"]
+    (item,) = codec("openai_responses").encode_request(request)["input"]
+    assert item["arguments"] == broken
 
 
 def test_arguments_are_replayed_byte_for_byte_while_equal() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from dragoman.codecs.shared.spec import Quirks, Stamp, Unsupported
+from dragoman.codecs.shared.spec import Quirks, Stamp, Unsupported, wire_fields
 from dragoman.events import assemble, replay
 from dragoman.types import Message, Reasoning, Request, Response, Stop, Text, Tool, ToolCall, ToolResult
 from tests.support.recordings import codec, decoded, folded, streamed, written
@@ -204,3 +204,14 @@ def test_fields_of_several_words_are_repeated_with_the_words_that_were_not_said(
     assert (body["top_logprobs"], body["max_tool_calls"]) == (3, 2)
     plain = API.encode_response(Response(), Stamp(id="resp_9", created=7, model="x"), read(text={"verbosity": "low"}))
     assert plain["text"] == {"format": {"type": "text"}, "verbosity": "low"}
+
+
+def test_what_a_text_rests_on_is_told_in_the_order_of_its_numbers() -> None:
+    notes = [{"type": "url_citation", "url": "https://a.example", "title": "a", "start_index": 0, "end_index": 1}] * 2
+    text = Text("It rains.", metadata=wire_fields("openai_responses", {"annotations": notes}))
+    encoder = API.encode_stream(Stamp(), read())
+    said = Response(message=Message("assistant", [text]), stop=Stop.END, id="resp_1")
+    frames = [*(frame for event in replay(said) for frame in encoder.feed(event)), *encoder.close()]
+    told = [json.loads(frame.data) for frame in frames]
+    assert [one["sequence_number"] for one in told] == [*range(len(told))]
+    assert [one["type"] for one in told].count("response.output_text.annotation.added") == 2

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dragoman.conversation.history import BRIDGE, MISSING, START, identify, in_turns, repair, without_system
+from dragoman.conversation.history import MISSING, ORPHAN, identify, repair
 from dragoman.conversation.requirements import MISTRAL, OPENAI_CHAT, REQUIREMENTS, UNRESTRICTED, Turns, WireRequirements
+from dragoman.conversation.turn_order import BRIDGE, START, in_turns, without_system
 from dragoman.errors import ErrorCode
 from dragoman.types import IssueKind, Message, Text, ToolCall, ToolResult
 
@@ -24,6 +25,10 @@ def result(id_: str, text: str = "", name: str = "look") -> ToolResult:
 
 def missing(id_: str, name: str = "look") -> ToolResult:
     return ToolResult(call_id=id_, name=name, content=MISSING, is_error=True, error_code=ErrorCode.MISSING_RESULT)
+
+
+def orphan(text: str) -> Message:
+    return Message("user", [Text(ORPHAN.format(name="look")), Text(text)])
 
 
 ASK = Message("user", "go")
@@ -92,19 +97,19 @@ REPAIRED = {
         [ASK, BOTH, Message("tool", [result("a"), result("b")]), Message("user", "and?")],
         ["moved next to the calls"],
     ),
-    "an orphan result is left out": (
+    "an orphan result is the user's words": (
         [Message("tool", [result("z", "lost")]), ASK, Message("assistant", "hi")],
-        [ASK, Message("assistant", "hi")],
+        [orphan("lost"), ASK, Message("assistant", "hi")],
         ["answers no call (id 'z')"],
     ),
-    "a second result of one call is left out": (
+    "a second result of one call is the user's words": (
         [BOTH, Message("tool", [result("a"), result("b"), result("a", "again")])],
-        [BOTH, Message("tool", [result("a"), result("b")])],
+        [BOTH, Message("tool", [result("a"), result("b")]), orphan("again")],
         ["answers no call (id 'a')"],
     ),
     "results are not claimed across the next assistant message": (
         [BOTH, Message("tool", [result("a")]), Message("assistant", "so"), Message("tool", [result("b")])],
-        [BOTH, Message("tool", [result("a"), missing("b")]), Message("assistant", "so")],
+        [BOTH, Message("tool", [result("a"), missing("b")]), Message("assistant", "so"), orphan("of b")],
         ["'look' has no result", "answers no call (id 'b')"],
     ),
 }
@@ -148,7 +153,7 @@ def test_a_result_whose_id_was_respelt_answers_its_call() -> None:
     ]  # fmt: skip
 
 
-def test_a_left_out_result_keeps_its_text_in_the_issue() -> None:
+def test_an_orphan_result_keeps_its_text_in_the_issue() -> None:
     repaired = repair([Message("tool", [result("z", "precious")])])
     assert repaired.issues[0].raw == "precious"
 
@@ -299,6 +304,16 @@ TURNS: list[tuple[str, Turns, list[Message], list[Message]]] = [
     ("no bridge where the assistant speaks", Turns.BRIDGED, [*ANSWERED, Message("assistant", "ok"), HURRY],
      [*ANSWERED, Message("assistant", "ok"), HURRY]),
     ("blank turns are left out", Turns.FILLED, [ASK, Message("assistant", "  "), HURRY], [ASK, HURRY]),
+    ("blank texts beside calls are left out", Turns.FILLED,
+     [ASK, Message("assistant", [Text("\n\n"), *ANSWERED[1].parts]), ANSWERED[2]], ANSWERED),
+    ("blank texts beside texts are left out", Turns.FILLED,
+     [Message("user", [Text("go"), Text(" ")])], [Message("user", [Text("go")])]),
+    ("a blank text that bears a signature stays", Turns.FILLED,
+     [ASK, Message("assistant", [Text("", metadata={"s": 1}), Text("a")])],
+     [ASK, Message("assistant", [Text("", metadata={"s": 1}), Text("a")])]),
+    ("instructions alone are what is asked", Turns.FILLED, [Message("system", "s")], [Message("user", "s")]),
+    ("instructions alone are one turn", Turns.ALTERNATING, [Message("system", "s"), Message("system", "t")],
+     [Message("user", [Text("s"), Text("t")])]),
     ("the user begins", Turns.FILLED, [Message("system", "s"), BOTH, ANSWERED[2]],
      [Message("system", "s"), Message("user", START), BOTH, ANSWERED[2]]),
     ("neighbours are one", Turns.ALTERNATING, [ASK, HURRY, Message("assistant", "a"), Message("assistant", "b")],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -58,6 +59,39 @@ def test_ollama_shows_that_every_model_has_tools() -> None:
     family = answer["model_info"]["general.architecture"]
     assert answer["model_info"][f"{family}.context_length"] > 0
     assert call(app(), "/api/show", {}).status == 400
+
+
+NAMED = Route(provider=COMPATIBLE["openai_chat"], base_url="http://model.test")
+
+
+def by_name() -> Any:
+    return create_app(GatewayConfig(models={"plain": NAMED, "oai/*": NAMED}), ScriptedPeer([]))
+
+
+@pytest.mark.parametrize("path", ["/v1/models/oai/abc", "/v1/models/oai%2Fabc", "/v1beta/models/oai/abc"])
+def test_a_model_that_a_pattern_serves_is_shown(path: str) -> None:
+    assert call(by_name(), path, method="GET").status == 200
+
+
+def test_ollama_is_told_of_a_model_that_is_not_served() -> None:
+    reply = call(by_name(), "/api/show", {"model": "nope"})
+    assert reply.status == 404
+    assert "'nope' is not served here" in reply.json["error"]
+    assert call(by_name(), "/api/show", {"model": "oai/abc"}).status == 200
+
+
+def test_ollamas_tag_is_no_part_of_a_name() -> None:
+    assert call(by_name(), "/api/show", {"model": "plain:latest"}).status == 200
+    config = GatewayConfig(models={"plain": NAMED, "own:latest": replace(NAMED, model="o"), "*": replace(NAMED, model="p*")})
+    assert [config.routes(name)[0].model for name in ("plain:latest", "own:latest", "x:latest")] == ["", "o", "px:latest"]
+
+
+@pytest.mark.parametrize(("method", "path"), [("GET", "/v1beta/models/nope"), ("POST", "/v1beta/models/plain:fooBar")])
+def test_what_gemini_has_not_is_refused_in_its_form(method: str, path: str) -> None:
+    reply = call(by_name(), path, {} if method == "POST" else None, method=method)
+    assert reply.status == 404
+    assert reply.json["error"].keys() == {"code", "message", "status"}
+    assert (reply.json["error"]["code"], reply.json["error"]["status"]) == (404, "NOT_FOUND")
 
 
 COUNTS = [

@@ -111,6 +111,7 @@ TAUGHT = {
     "gpt-5-chat-latest": "",
     "x-ai/grok-4": "",
     "us.anthropic.claude-sonnet-4-5-20250929-v1:0": "",
+    "anthropic.claude-3-7-sonnet-20250219-v1:0": "",
     "anthropic/claude-opus-5.5": "",
     "models/gemini-2.5-pro": "",
     "gemini-3.1-pro-preview": "",

@@ -75,7 +75,7 @@ def _item(text: str) -> JsonObject:
 ANTHROPIC = ("anthropic_messages", "bedrock_invoke")
 _COMMON = (Stop.END, Stop.TOOL_CALLS, Stop.LENGTH)
 WIRES: Mapping[str, Wire] = {
-    "openai_chat": Wire(stops=(*_COMMON, Stop.FILTERED, Stop.ERROR), in_order=True, result_media=False),
+    "openai_chat": Wire(stops=(*_COMMON, Stop.FILTERED), in_order=True, result_media=False),
     "openai_responses": Wire(
         stops=(*_COMMON, Stop.FILTERED),
         options=frozenset({"max_tokens", "temperature", "top_p", "effort"}),

@@ -8,6 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dragoman.codecs import CODECS
+from dragoman.codecs.shared.spec import WireFields
 from dragoman.conversation.cache_markers import Caches
 from dragoman.conversation.history import one_by_one, repair
 from dragoman.conversation.requirements import MISTRAL_IDS, Turns
@@ -18,7 +20,19 @@ from dragoman.providers.spec import Provider
 from dragoman.schema.api_rules import PORTABLE
 from dragoman.turn.prepare import prepare, quirks_of, requirements_of, takes_of, wants_thinking
 from dragoman.turn.tool_names import renamed_back
-from dragoman.types import Issue, IssueKind, Message, Reasoning, Request, Sampling, Text, Tool, ToolCall, ToolResult
+from dragoman.types import (
+    Issue,
+    IssueKind,
+    Message,
+    Reasoning,
+    Request,
+    Sampling,
+    Text,
+    Tool,
+    ToolCall,
+    ToolChoice,
+    ToolResult,
+)
 
 ASK = Message("user", "go")
 
@@ -149,6 +163,39 @@ def test_one_by_one_loses_nothing_and_is_settled_once(talk: list[Message]) -> No
 
 
 # ── the way back ─────────────────────────────────────────────────────────────
+
+
+SAMPLED = {
+    "claude-sonnet-4-5": Sampling(temperature=1, stop=("X",)),
+    "claude-haiku-4.5-20251001": Sampling(temperature=1, stop=("X",)),
+    "claude-opus-4-20250514": Sampling(temperature=1, top_p=0.9, stop=("X",)),
+    "claude-3-5-sonnet-20241022": Sampling(temperature=1, top_p=0.9, stop=("X",)),
+    "claude-opus-5": Sampling(stop=("X",)),
+}
+
+
+@pytest.mark.parametrize("model", SAMPLED)
+def test_sampling_that_a_family_refuses_is_sent_as_it_is_taken(model: str) -> None:
+    asked = Request(model=model, messages=(ASK,), sampling=Sampling(temperature=1.7, top_p=0.9, stop=("\n", "X")))
+    made = prepare(asked, PROVIDERS["anthropic"], profile(model))
+    assert made.request.sampling == SAMPLED[model]
+    assert {"$.sampling.temperature", "$.sampling.stop"} <= {issue.path for issue in made.issues}
+
+
+@pytest.mark.parametrize("place", ["openai", "vllm", "anthropic", "gemini", "bedrock", "openai_responses"])
+@pytest.mark.parametrize("choice", [ToolChoice("auto"), ToolChoice("none"), None], ids=repr)
+def test_nothing_is_said_of_calling_where_no_tool_is_sent(place: str, choice: ToolChoice | None) -> None:
+    asked = Request(model="gpt-4.1", messages=(ASK,), tool_choice=choice, parallel=False)
+    made = prepare(asked, PROVIDERS[place], profile("gpt-4.1"))
+    body = CODECS[PROVIDERS[place].codec].encode_request(made.request, made.quirks)
+    assert body.keys().isdisjoint({"tools", "tool_choice", "parallel_tool_calls", "toolConfig"})
+
+
+def test_what_is_said_of_calling_stays_beside_tools_that_the_server_runs() -> None:
+    hosted = WireFields("openai_responses", {"tools": [{"type": "web_search"}], "tool_choice": {"type": "web_search"}})
+    asked = Request(model="gpt-4.1", messages=(ASK,), parallel=False, extra=hosted)
+    made = prepare(asked, PROVIDERS["openai_responses"], profile("gpt-4.1"))
+    assert (made.request.extra, made.request.parallel) == (hosted, False)
 
 
 def test_names_in_the_answer_are_the_callers() -> None:

@@ -208,6 +208,58 @@ def demanding(mode: Any, name: str = "", **more: Any) -> Request:
     return Request(model="m", tools=(READ, LIST), tool_choice=ToolChoice(mode, name), **more)
 
 
+UNREADABLE = replace(response_of(issues=[replace(BROKEN, name="")]), stop=Stop.ERROR)
+"""Gemini's MALFORMED_FUNCTION_CALL, and Bedrock's malformed_tool_use."""
+
+
+def test_a_call_that_its_own_server_could_not_read_is_asked_for_again() -> None:
+    model = ScriptedModel(UNREADABLE, response_of(call(path="a")))
+    response, _ = reasked(model)
+    assert (response.calls, response.stop) == ((call(path="a"),), Stop.TOOL_CALLS)
+    assert "Mend it." in model.requests[1].messages[-1].text
+
+
+def test_a_demanded_call_that_its_server_never_reads_is_an_error() -> None:
+    with pytest.raises(ProviderError) as raised:
+        reasked(ScriptedModel(*[UNREADABLE] * 3), replace(ASKED, tool_choice=ToolChoice("required")))
+    assert (raised.value.status, raised.value.code) == (422, "demand_not_met")
+
+
+def test_a_call_that_its_server_never_reads_ends_in_words() -> None:
+    response, _ = reasked(ScriptedModel(*[UNREADABLE] * 3))
+    assert response.text.startswith("[The call of a tool was not run")
+    assert response.stop is Stop.END
+
+
+def test_nothing_from_a_server_that_failed_is_asked_for_again() -> None:
+    response, _ = reasked(ScriptedModel(replace(response_of(), stop=Stop.ERROR), response_of("Hello.")))
+    assert (response.text, response.stop) == ("Hello.", Stop.END)
+
+
+def test_words_from_a_server_that_failed_stand() -> None:
+    model = ScriptedModel(replace(response_of("Hel"), stop=Stop.ERROR))
+    response, _ = reasked(model)
+    assert (response.text, response.stop, len(model.requests)) == ("Hel", Stop.ERROR, 1)
+
+
+@pytest.mark.parametrize("quiet", [True, False])
+def test_a_text_of_nothing_beside_calls_does_not_go_out(quiet: bool) -> None:
+    """Claude refuses it in the next request, and clients show an empty bubble."""
+    model = ScriptedModel(response_of("\n\n", call(path="a")), response_of("\n\n", "Hello.", call(path="a")))
+    response, events = reasked(model, quiet=quiet)
+    assert response.message.parts == (call(path="a"),)
+    assert not any(type(event) is TextDelta for event in events)
+    response, _ = reasked(model, quiet=quiet)
+    assert response.text == "\n\nHello."
+
+
+def test_a_cut_call_beside_a_whole_one_ends_as_cut() -> None:
+    good, limited = call(path="a"), replace(ASKED, sampling=Sampling(max_tokens=5))
+    answer = replace(response_of(good, issues=[CUT]), stop=Stop.LENGTH, usage=Usage(input=1, output=5))
+    response, _ = reasked(ScriptedModel(answer), limited)
+    assert (response.calls, response.stop) == ((good,), Stop.LENGTH)
+
+
 def test_a_demanded_call_is_asked_for_until_it_comes() -> None:
     model = ScriptedModel(response_of("I could read it."), response_of(call(path="a")))
     response, _ = reasked(model, demanding("required"))

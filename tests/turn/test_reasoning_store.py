@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from dragoman.conversation.grown import grown
 from dragoman.effects import Effect, Recall, run
 from dragoman.gateway.state.keeper import unreachable
 from dragoman.turn import reasoning_store
@@ -62,11 +63,11 @@ def test_the_models_own_id_replaces_a_clients() -> None:
 def test_of_calls_under_one_id_each_result_goes_to_the_first_of_its_name() -> None:
     other = ToolCall(id="c2", name="add", arguments={"a": 1})
     store = remembered(call("c1", **SIGNED), other)
-    results = Message("tool", [ToolResult(call_id="x", name=name, content=name) for name in ("add", "look", "look")])
-    asked = [ASK, Message("assistant", [call("x"), replace(other, id="x")]), results]
+    results = Message("tool", [ToolResult(call_id="", name=name, content=name) for name in ("add", "look", "look")])
+    asked = [ASK, Message("assistant", [call(""), replace(other, id="")]), results]
     filled = alone(store.refill(asked))
     assert [one.id for one in filled[1].calls] == ["c1", "c2"]
-    assert [one.call_id for one in filled[2].results] == ["c2", "c1", "x"]
+    assert [one.call_id for one in filled[2].results] == ["c2", "c1", ""]
 
 
 def test_a_client_that_drops_ids_is_served_by_place() -> None:
@@ -74,9 +75,17 @@ def test_a_client_that_drops_ids_is_served_by_place() -> None:
     assert filled[1].calls[0] == call("c1", **SIGNED)
 
 
+def test_an_id_that_the_client_made_up_stays() -> None:
+    store = remembered(Reasoning("hm"), call("c1"))
+    filled = alone(store.refill([ASK, Message("assistant", [call("mine_0")]), answered("mine_0")]))
+    assert filled[1].parts == (Reasoning("hm"), call("mine_0"))
+    assert filled[2] == answered("mine_0")
+
+
 ELSEWHERE = {
     "another question": [Message("user", "What is down?"), Message("assistant", [call()])],
     "other arguments": [ASK, Message("assistant", [call(at="sea")])],
+    "other instructions": [Message("system", "You serve Bob."), ASK, Message("assistant", [call()])],
     "another turn": [ASK, Message("assistant", "hm"), Message("user", "And?"), Message("assistant", [call()])],
 }
 
@@ -85,6 +94,34 @@ def test_nothing_comes_into_another_conversation() -> None:
     store = remembered(Reasoning("secret"), call(**SIGNED))
     for name, messages in ELSEWHERE.items():
         assert alone(store.refill(messages)) == tuple(messages), name
+
+
+def test_nothing_comes_into_a_conversation_that_ends_alike() -> None:
+    """Two agents, both asked `Shall I?` and told `yes`, make the same call: they are still two."""
+    shall, yes = Message("assistant", "Shall I?"), Message("user", "yes")
+    alices = [Message("system", "You serve Alice."), Message("user", "Look at my salary."), shall, yes]
+    bobs = [Message("system", "You serve Bob."), Message("user", "List the directory."), shall, yes]
+    store = remembered(Reasoning("Alice earns 90,000"), call("c1"), given=tuple(alices))
+    for id_ in ("own_id_1", "c1", ""):
+        asked = (*bobs, Message("assistant", [call(id_)]), answered(id_))
+        assert alone(store.refill(asked)) == asked, id_
+    assert alone(store.refill([*alices, Message("assistant", [call("c1")])]))[4].reasoning == "Alice earns 90,000"
+
+
+def test_a_conversation_that_grows_is_known_as_one_that_comes_whole() -> None:
+    store, asked = ReasoningStore(), grown(None, [ASK])
+    for number in range(4):
+        made = call(f"c{number}", thought_signature=str(number))
+        alone(store.remember(asked, Message("assistant", [made])))
+        asked = grown(asked, [Message("assistant", [call(made.id)]), answered(made.id, str(number))])
+        for messages in (asked, tuple(asked), [*asked]):
+            signed = [each.metadata for message in alone(store.refill(messages)) for each in message.calls]
+            assert signed == [{"thought_signature": str(n)} for n in range(number + 1)]
+
+
+def test_a_conversation_of_which_nothing_is_known_stays_the_same_object() -> None:
+    asked = grown(None, [ASK, Message("assistant", [call("c9", "sea")]), answered("c9")])
+    assert alone(remembered(Reasoning("hm"), call()).refill(asked)) is asked
 
 
 def test_the_same_id_in_a_later_turn_has_its_own() -> None:

@@ -35,6 +35,23 @@ def test_tools_leave_the_wire_and_stand_in_the_system_message() -> None:
     assert user == ASK
 
 
+def test_the_tools_stand_in_one_text_behind_all_instructions() -> None:
+    """Servers of small models read no lists of parts."""
+    given = request(Message("system", "Be brief."), Message("system", "Be kind."), ASK)
+    brief, kind, _ = to_text(given, style()).messages
+    assert brief == Message("system", "Be brief.")
+    assert len(kind.parts) == 1
+    assert kind.text.startswith("Be kind.\n\n")
+    assert "`look`" in kind.text
+
+
+def test_a_text_with_a_marker_of_its_own_keeps_its_end_before_the_tools() -> None:
+    marked = Text("Be brief.", metadata={"cache_control": {"type": "ephemeral"}})
+    system, _ = to_text(request(Message("system", [marked]), ASK), style()).messages
+    assert system.parts[0] == marked
+    assert len(system.parts) == 2
+
+
 def test_without_a_system_message_there_is_one() -> None:
     sent = to_text(request(ASK), style())
     assert [m.role for m in sent.messages] == ["system", "user"]

@@ -126,7 +126,7 @@ def test_a_torn_history_goes_out_whole(place: str) -> None:
     assert [text for _, text, _ in wire.results] == ["one", wire.results[1][1], "two"]
     assert "No result of this call was recorded" in wire.results[1][1]
     assert [answers for answers, _, _ in wire.results] == [call_id for call_id, _ in wire.calls]
-    assert "orphan" not in json.dumps(body)
+    assert json.dumps(body).count("orphan") == 1, "it is the user's words"
     wire_requirements = PROVIDERS[place].wire_requirements
     assert all(wire_requirements.ids.allows(call_id) and call_id for call_id, _ in wire.calls)
     assert all(wire_requirements.names.allows(name) for name in wire.tools)

@@ -1,8 +1,8 @@
-"""Conversations as wires demand them: every call answered by exactly one result, right after it; ids; turns.
+"""Conversations as wires demand them: every call answered by exactly one result, right after it; ids.
 
 Clients shorten, interrupt and reorder histories; most APIs answer an unpaired call or result with a 400.  Knows
 messages and what is required of them; nothing of wires, tools or dialects.
-Contract of `repair`, `identify`, `one_by_one` and `in_turns`: deterministic, idempotent, and reported: what is moved,
+Contract of `repair`, `identify` and `one_by_one`: deterministic, idempotent, and reported: what is moved,
 added, renamed or left out is an `Issue`; a conversation that is in order comes back as it is, and one that grows keeps
 its beginning.
 Source of the rules: seeds.md A11 (ChatCLI's result pairing); requirements.py cites what each wire refuses.
@@ -18,15 +18,18 @@ from typing import TypeAlias
 from ..errors import ErrorCode
 from ..records import dataclass, replace
 from ..types import NOTHING, Issue, IssueKind, Message, Part, Text, ToolCall, ToolResult
-from .grown import by_growth, changed, grown, same
+from .grown import by_growth, changed, same
 from .naming import PLAIN_IDS, respell
-from .plain import Plain, as_plain
-from .requirements import Turns, WireRequirements
+from .plain import as_plain
+from .requirements import WireRequirements
 
 MISSING = (
     "No result of this call was recorded: it may have been interrupted or never run. "
     "Do not assume that it had an effect."
 )
+
+
+ORPHAN = "[A result of {name}, whose call is not in this conversation:]\n"
 
 
 ONE_AGAIN = Issue(kind=IssueKind.HISTORY, message="a turn that stood in several messages is one again")
@@ -41,7 +44,7 @@ class Repaired:
 
 
 def repair(messages: Sequence[Message]) -> Repaired:
-    """`messages` with every result next to its call, missing results added as errors, orphan results left out."""
+    """`messages` with every result next to its call, missing results added as errors, orphan results in words."""
     if as_plain(messages) is not None:
         return Repaired(messages if isinstance(messages, tuple) else (*messages,))
     made, done = _repaired(messages)
@@ -55,7 +58,7 @@ Changed: TypeAlias = tuple[tuple[Message, ...] | None, tuple[Issue, ...]]
 
 @by_growth
 def _repaired(messages: Sequence[Message], start: int, known: Changed | None) -> Changed:
-    if known is not None and not _begins_turn(messages, start):
+    if known is not None and not begins_turn(messages, start):
         return _repaired((*messages,))
     if not start and _is_told(messages):
         return None, ()  # as most conversations begin
@@ -79,7 +82,7 @@ def _is_told(messages: Sequence[Message]) -> bool:
     return _TEXTS.issuperset(kinds) and _TOLD.issuperset([message.role for message in messages])
 
 
-def _begins_turn(messages: Sequence[Message], at: int) -> bool:
+def begins_turn(messages: Sequence[Message], at: int) -> bool:
     """Does a turn of the model begin here, which what stands before it has no part in?"""
     return messages[at].role == "assistant" != messages[at - 1].role if at < len(messages) else True
 
@@ -161,7 +164,8 @@ def _in_pairs(head: Message | None, block: list[Message]) -> tuple[list[Message]
     paired = [_answer(c, a) for c, a in zip(calls, answers, strict=True)]
     moved = Issue(kind=IssueKind.HISTORY, message="results were moved next to the calls they answer")
     together = [Message("tool", paired)] if paired else []
-    return [*start, *together, *filter(_has_parts, map(_without_results, block))], issues or [moved]
+    rest = filter(_has_parts, (_without_results(message, orphans) for message in block))
+    return [*start, *together, *rest], issues or [moved]
 
 
 def _are_paired(calls: Sequence[ToolCall], results: Sequence[ToolResult], block: Sequence[Message]) -> bool:
@@ -225,16 +229,26 @@ def _named(message: Message, calls: Sequence[ToolCall], answers: Sequence[ToolRe
     return message.with_parts(parts)
 
 
-def _without_results(message: Message) -> Message:
+def _without_results(message: Message, orphans: Sequence[ToolResult]) -> Message:
+    """The message without its results, and those that answer no call as the user's words."""
     if not message.results:
         return message
-    parts = [p for p in message.parts if not isinstance(p, ToolResult)]
+    lost = {*map(id, orphans)}
+    parts: list[Part] = []
+    for part in message.parts:
+        if not isinstance(part, ToolResult):
+            parts.append(part)
+        elif id(part) in lost and part.content:
+            parts += [Text(ORPHAN.format(name=part.name or "a tool")), *part.content]
     role = "user" if message.role == "tool" else message.role
     return Message(role, parts, cache=message.cache, metadata=message.metadata)
 
 
 def _orphan(result: ToolResult) -> Issue:
-    message = f"a result answers no call (id {result.call_id!r}) and was left out; send the call it answers before it"
+    message = (
+        f"a result answers no call (id {result.call_id!r}) and was sent as the user's words; "
+        "send the call it answers before it"
+    )
     return Issue(kind=IssueKind.HISTORY, message=message, raw=result.text, name=result.name, call_id=result.call_id)
 
 
@@ -385,115 +399,3 @@ def _apart(message: Message, answers: Message) -> Iterator[Message]:
         if result is not None:
             yield Message("tool", [result])
         others = []
-
-
-# ── turns ────────────────────────────────────────────────────────────────────
-
-BRIDGE = "Noted."
-"""The assistant's words between results and the user where a wire wants some."""
-START = "(The conversation begins here.)"
-"""The user's first words where a wire wants some and the history has lost them."""
-
-
-def are_in_turns(found: Plain | None, turns: Turns) -> bool:
-    """Is a conversation, of which so much is known, in turns that follow each other as they must?"""
-    return turns is Turns.FREE or (turns is Turns.FILLED and found is not None and found.filled)
-
-
-def in_turns(messages: Sequence[Message], turns: Turns) -> Repaired:
-    """`messages`, in order (`repair`), with turns that follow each other as they must."""
-    if are_in_turns(as_plain(messages), turns):
-        return Repaired(same(messages))
-    made, done = _in_turns(messages, turns)
-    return Repaired(same(messages) if made is None else made, done)
-
-
-@by_growth
-def _in_turns(messages: Sequence[Message], start: int, known: Changed | None, turns: Turns) -> Changed:
-    if known is not None:
-        return _turns_behind(messages, start, known, turns)
-    ordered = _instructions_in_front(list(messages))
-    if turns is Turns.BRIDGED:
-        ordered = list(_bridged(ordered))
-    if turns in (Turns.FILLED, Turns.ALTERNATING):
-        ordered = _begun([message for message in ordered if not _is_blank(message)])
-    if turns is Turns.ALTERNATING:
-        ordered = list(_merged(ordered))
-    if ordered == list(messages):
-        return None, ()
-    message = f"turns were put in the order this wire demands ({turns.value})"
-    return grown(None, ordered), (Issue(kind=IssueKind.HISTORY, message=message),)
-
-
-_USER = Message("user", "what was said before")
-
-
-def _turns_behind(messages: Sequence[Message], start: int, known: Changed, turns: Turns) -> Changed:
-    """`known` and the turns that follow it, put in order as behind the words of a user."""
-    before, found = known
-    last = messages[start - 1 : start] if before is None else before[-1:]
-    if not _begins_turn(messages, start) or not last or last[0].role in ("assistant", "system"):
-        return _in_turns((*messages,), turns)
-    behind, issues = _in_turns((_USER, *messages[start:]), turns)
-    if behind is not None and behind[0] is not _USER:
-        return _in_turns((*messages,), turns)
-    made = messages[start:] if behind is None else behind[1:]
-    return changed(messages, start, before, made), found or issues
-
-
-def _is_blank(message: Message) -> bool:
-    return message.role != "system" and all(isinstance(p, Text) and not p.text.strip() for p in message.parts)
-
-
-def _instructions_in_front(messages: list[Message]) -> list[Message]:
-    """Instructions that come after the conversation has begun are the user's words: wires take them only in front."""
-    start = next((at for at, message in enumerate(messages) if message.role != "system"), len(messages))
-    return [*messages[:start], *(_late(m) if m.role == "system" and not m.metadata else m for m in messages[start:])]
-
-
-def _late(message: Message) -> Message:
-    return Message("user", f"<system>\n{message.text}\n</system>", cache=message.cache)
-
-
-def without_system(messages: Sequence[Message]) -> tuple[Message, ...]:
-    """`messages` with the instructions in front of the user's first words: some templates know no system message."""
-    head = [message for message in messages if message.role == "system"]
-    rest = [message for message in messages if message.role != "system"]
-    if not head:
-        return tuple(messages)
-    text = "\n\n".join(message.text for message in head)
-    if not rest or rest[0].role != "user":
-        return (Message("user", text), *rest)
-    first = rest[0]
-    return (first.with_parts((Text(f"{text}\n\n"), *first.parts)), *rest[1:])
-
-
-def _bridged(messages: Iterable[Message]) -> Iterator[Message]:
-    last: Message | None = None
-    for message in messages:
-        if last is not None and last.role == "tool" and message.role == "user":
-            yield Message("assistant", BRIDGE)
-        yield message
-        last = message
-
-
-def _begun(messages: list[Message]) -> list[Message]:
-    start = next((at for at, message in enumerate(messages) if message.role != "system"), None)
-    if start is None or messages[start].role == "user":
-        return messages
-    return [*messages[:start], Message("user", START), *messages[start:]]
-
-
-def _merged(messages: Iterable[Message]) -> Iterator[Message]:
-    """Neighbours of one role as one message; results stay apart from the user's words after them."""
-    last: Message | None = None
-    for message in messages:
-        if last is not None and last.role == message.role and last.role in ("user", "assistant"):
-            metadata = last.metadata or message.metadata
-            last = Message(last.role, (*last.parts, *message.parts), cache=message.cache, metadata=metadata)
-            continue
-        if last is not None:
-            yield last
-        last = message
-    if last is not None:
-        yield last

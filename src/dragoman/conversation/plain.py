@@ -29,7 +29,7 @@ class Plain:
     ids     of its calls;  unique  whether each has one of its own;  names  those of the tools
     single  does no turn make more than one call?
     opened  is there more than instructions?
-    filled  do instructions stand in front alone, then words of the user, and is no message blank?
+    filled  do instructions stand in front alone, then words of the user, and is no text blank?
     """
 
     __slots__ = ("_base", "_fits", "_new", "filled", "ids", "names", "opened", "single", "size", "unique")
@@ -155,7 +155,10 @@ def looked_at(messages: Sequence[Message], before: Plain | None) -> Plain | None
             kind is ToolCall and not waiting and role == "assistant" and not last.metadata and count < 3
             and (count == 1 or (type(first := parts[0]) is Text and first.text and not first.metadata))
         ):  # fmt: skip
-            size += SHORT + len(last.raw or "") + (len(first.text) if count == 2 else 0)  # type: ignore[union-attr]
+            size += SHORT + len(last.raw or "")
+            if count == 2:
+                size += len(first.text)  # type: ignore[union-attr]
+                blank = first.text.isspace()  # type: ignore[union-attr]
             waiting = [last.id]
             calls.append(last.id)
             names.add(last.name)
@@ -170,7 +173,7 @@ def looked_at(messages: Sequence[Message], before: Plain | None) -> Plain | None
             size += read
             calls += waiting
             single = single and len(waiting) < 2
-            blank = kind is not ToolCall and _is_blank(parts)
+            blank = _has_blank(parts)
         if blank or not opened or role == "system":
             filled = filled and (not opened if role == "system" else (opened or role == "user") and not blank)
             opened = opened or role != "system"
@@ -179,8 +182,8 @@ def looked_at(messages: Sequence[Message], before: Plain | None) -> Plain | None
     return Plain(before, size, calls, names, single=single, filled=filled, opened=opened)
 
 
-def _is_blank(parts: Sequence[Part]) -> bool:
-    return all(type(part) is Text and (not part.text or part.text.isspace()) for part in parts)
+def _has_blank(parts: Sequence[Part]) -> bool:
+    return not parts or any(type(part) is Text and (not part.text or part.text.isspace()) for part in parts)
 
 
 def _said(parts: Sequence[Part], waiting: list[str], names: set[str], *, calls: bool) -> int:

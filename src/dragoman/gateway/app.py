@@ -193,11 +193,12 @@ def _beside(gateway: Gateway) -> Iterator[tuple[str, dict[str, endpoints.Endpoin
         yield f"{version}/models/{{model:path}}:countTokens", reads(endpoints.count_gemini, "gemini")
     for version, shape in {"/v1beta": GEMINI, "/v1alpha": GEMINI, **dict.fromkeys(VERSIONS)}.items():
         yield f"{version}/models", {"GET": Models(gateway.models, shape)}
-        yield f"{version}/models/{{model:path}}", {"GET": Models(gateway.models, shape)}
+        methods = {"POST": endpoints.no_such_method} if shape is GEMINI else {}
+        yield f"{version}/models/{{model:path}}", {"GET": Models(gateway.models, shape, gateway.serves), **methods}
     for version in OLLAMA_VERSIONS:
         yield f"{version}/api/tags", {"GET": Models(gateway.models, OLLAMA)}
         yield f"{version}/api/ps", {"GET": Models(gateway.models, OLLAMA)}
-        shows = Reads(endpoints.show, lambda: gateway.config.limits, "ollama_chat", names=True)
+        shows = Reads(gateway.show, lambda: gateway.config.limits, "ollama_chat", names=True)
         yield f"{version}/api/show", {"POST": shows}
     stores = gateway.stores
     yield from stored_endpoints(stores, lambda: gateway.config.limits, gateway.background, gateway.events)

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ..effects import PerformAsync, arun
 from ..errors import DragomanError, ErrorKind, ProviderError
@@ -24,11 +24,11 @@ from .config.model import GatewayConfig
 from .exchange import ExchangeServices
 from .http.asgi import Scope
 from .http.background import Background
-from .http.endpoints import headers_of
+from .http.endpoints import headers_of, named
 from .http.events import Events
 from .http.keys import AccessControl
 from .http.known_bodies import KnownBodies
-from .http.models import list_models
+from .http.models import list_models, shown
 from .state.stores import StateStores
 from .telemetry.exchange_record import ExchangeRecord, Observer
 from .telemetry.metrics import Metrics
@@ -190,6 +190,16 @@ class Gateway:
         for route in self.config.routes("") if self.config.default is not None else ():
             named += [route.model] if route.model else await self._listed(route)
         return list(dict.fromkeys(named))
+
+    def serves(self, model: str) -> bool:
+        """Is this model configured, by its name or by a pattern?"""
+        return self.config.names(model)
+
+    def show(self, body: Mapping[str, Any]) -> dict[str, Any]:
+        """Ollama's `/api/show`.  Raises ProviderError for a model that is not served, CodecError for none."""
+        model = named(body)
+        self.config.routes(model)
+        return shown(model)
 
     async def _listed(self, route: To) -> list[str]:
         try:

@@ -45,7 +45,7 @@ def straight(
         return First(asked, sent, issues, known, attempt)
     if (good := _good(request, sent, attempt, finding)) is not None:
         try:
-            yield from learned.reasoning.remember(asked, good.message, learned.owner)
+            yield from learned.reasoning.remember(asked, good.message, learned.whose(sent.model))
         except ProviderError:
             pass
         else:

@@ -60,6 +60,14 @@ class SchemaLimit(StrEnum):
     TYPE_LISTS = "type_lists"  # "type": ["string", "null"]
 
 
+class SamplingLimit(StrEnum):
+    """What of the sampling the services of a family refuse."""
+
+    COOL = "cool"  # a temperature over 1
+    EITHER = "either"  # temperature and top_p at once
+    SPOKEN = "spoken"  # a blank text to stop at
+
+
 class TemplateLimit(StrEnum):
     """Conditions of its chat template."""
 
@@ -89,6 +97,7 @@ class Profile:
     parallel   whether it was taught to make several calls in one turn
     sees       whether it sees media that stand inside a result, where the wire lets them stand there
     fixed      what of the sampling services refuse to change (fields of `Sampling`): any value is a 400
+    sampling   what else of it they refuse
     searches   whether it searches the web and takes settings for that where the wire has a field for them
     caches     which prompt-cache markers it takes where the wire has any; None: as the place says
     maker      whose thoughts its models read, by one word wherever they are served; "": nobody's but the place's own
@@ -110,6 +119,7 @@ class Profile:
     parallel: bool = True
     sees: bool = True
     fixed: frozenset[str] = frozenset()
+    sampling: frozenset[SamplingLimit] = frozenset()
     searches: bool = False
     caches: Caches | None = None
     maker: str = ""
@@ -144,6 +154,9 @@ THINK = "<think>"
 TEXT_ONLY = frozenset({TemplateLimit.CONTENT})
 NO_SAMPLING = frozenset({"temperature", "top_p", "top_k"})
 NO_PENALTIES = frozenset({"temperature", "top_p", "presence_penalty", "frequency_penalty"})
+# platform.claude.com/docs/en/api/messages/create (temperature: "ranges from 0.0 to 1.0"); 400 "stop_sequences: each
+# stop sequence must contain non-whitespace"
+CLAUDE_SAMPLING = frozenset({SamplingLimit.COOL, SamplingLimit.SPOKEN})
 CARDS = "the model cards"
 TEMPLATES = "the families' chat templates"
 
@@ -266,19 +279,26 @@ ANTHROPIC = (
     Profile(
         maker="claude",
         match=("claude-opus-5.5*", "claude-opus-5-5*", "claude-fable*"), also=("anthropic_xml",), replay=Replay.SIGNED,
-        forced=Forced.NEVER, fixed=NO_SAMPLING, caches=Caches.ALL, context=200000,
+        forced=Forced.NEVER, fixed=NO_SAMPLING, sampling=CLAUDE_SAMPLING, caches=Caches.ALL, context=200000,
         source="peers.md §1 row 33 (a forced choice is rejected); 400 \"`temperature` is deprecated for this model\"",
     ),
     Profile(
         maker="claude",
         match=("claude-opus-4-[78]*", "claude-opus-4.[78]*", "claude-opus-5*", "claude-sonnet-5*", "claude-mythos*"),
         also=("anthropic_xml",), replay=Replay.SIGNED, forced=Forced.NOT_BUDGETED, fixed=NO_SAMPLING,
-        caches=Caches.ALL, context=200000,
+        sampling=CLAUDE_SAMPLING, caches=Caches.ALL, context=200000,
         source="as below; 400 \"`temperature` is deprecated for this model\", the same for top_p and top_k",
     ),
     Profile(
+        maker="claude",
+        match=("claude-*-4[-.][1-6]", "claude-*-4[-.][1-6]-*"), also=("anthropic_xml",), replay=Replay.SIGNED,
+        forced=Forced.NOT_BUDGETED, sampling=CLAUDE_SAMPLING | {SamplingLimit.EITHER}, caches=Caches.ALL,
+        context=200000,
+        source="as below; 400 \"`temperature` and `top_p` cannot both be specified for this model\"",
+    ),
+    Profile(
         maker="claude", match=("claude*",), also=("anthropic_xml",), replay=Replay.SIGNED, forced=Forced.NOT_BUDGETED,
-        caches=Caches.ALL, context=200000,
+        sampling=CLAUDE_SAMPLING, caches=Caches.ALL, context=200000,
         source="formats.md §6.2; platform.claude.com/docs/build-with-claude/thinking-tool-workflows (a forced call is "
         "an error with manual thinking, adaptive thinking takes it)",
     ),

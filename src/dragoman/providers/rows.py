@@ -30,8 +30,19 @@ ANY = Provider(
     evidence=(sdk_source("openai 3.54.0, _client.py: base_url"),),
 )  # fmt: skip
 
+DEVELOPERS = frozenset({"openai", "azure", "azure-deployments"})
+"""Who knows the role `developer` on the chat wire: OpenAI made it (API reference, "Developer message"); chat templates,
+DeepSeek, Mistral and others refuse a role that they do not know."""
+
+
+def _whole(row: Provider) -> Provider:
+    """The row with what tables say of it."""
+    quirks = replace(row.quirks, developer=row.name in DEVELOPERS)
+    return replace(row, endpoints=HAS.get(row.name, NOTHING), quirks=quirks)
+
+
 ROWS: tuple[Provider, ...] = tuple(
-    replace(row, endpoints=HAS.get(row.name, NOTHING)) for row in (*OWN, *DIALECTAL, *CLOUDS, *PLAIN_CHAT, *LOCAL, ANY)
+    _whole(row) for row in (*OWN, *DIALECTAL, *CLOUDS, *PLAIN_CHAT, *LOCAL, ANY)
 )
 """The providers we know.  The last is any server that speaks OpenAI's chat API; give it a base URL."""
 

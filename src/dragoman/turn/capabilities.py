@@ -102,6 +102,10 @@ class Capabilities:
         own.owner = owner
         return own
 
+    def whose(self, model: str) -> str:
+        """Whose answers these are: the owner's and that model's, wherever it is served."""
+        return f"{self.owner}\0{model.rpartition('/')[2]}"
+
     def confirmed(self, route: Route, model: str) -> frozenset[str]:
         """Ways of writing in which this model means calls, as it has said to this owner."""
         return self.habits.of(self.owner, route.root(), model) if self.habits else NO_HABITS

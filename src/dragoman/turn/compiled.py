@@ -18,10 +18,10 @@ from typing import Any, Generic, TypeVar
 from ..codecs.shared.spec import WireFields
 from ..conversation.cache_markers import Caches, with_markers
 from ..conversation.grown import Grown, by_growth, grown
-from ..conversation.history import are_in_turns, in_turns
 from ..conversation.naming import UNCHANGED
 from ..conversation.plain import Plain, as_grown, as_plain
 from ..conversation.requirements import Turns, WireRequirements
+from ..conversation.turn_order import are_in_turns, in_turns
 from ..memo import OBJECTS, FrozenTools, Recent, exact
 from ..providers.families import Profile, Replay, TemplateLimit
 from ..providers.route import Route

@@ -51,8 +51,8 @@ class AnswerComposer:
     """
 
     __slots__ = (
-        "_assembler", "_begun", "_behind", "_early", "_form", "_hidden", "_known", "_last", "_later", "_started",
-        "_usage", "_whole_calls", "_withheld", "apart", "calls", "emitted", "spoke",
+        "_assembler", "_begun", "_behind", "_blank", "_early", "_form", "_hidden", "_known", "_last", "_later",
+        "_started", "_usage", "_whole_calls", "_withheld", "apart", "calls", "emitted", "spoke",
     )  # fmt: skip
     spoke: bool
     emitted: int
@@ -65,6 +65,7 @@ class AnswerComposer:
         self._form, self._whole_calls = form, whole_calls
         self._assembler = Assembler()
         self._started = self._later = self._hidden = False
+        self._blank = ""  # text of nothing that waits: it goes out before words, and not at all before calls
         self._last: type[Event] | None = None  # the kind of the last event that went out
         self._withheld: list[str] | tuple[()] = ()
         self._usage: Usage | None = None
@@ -90,9 +91,11 @@ class AnswerComposer:
             case CallStarted() | CallDelta() | CallEnded() if self._whole_calls:
                 self._begun += type(event) is CallStarted
                 return []
-            case PartEnded() if self._hidden:
+            case PartEnded() if self._hidden or (self._blank and not event.metadata):
                 self._hidden = False
                 return []
+            case PartEnded() | PartAdded() if self._blank:
+                return [*self._let_blank_go(), *self.emit(event)]
             case Started():
                 return self._start(event)
             case Reclassified():
@@ -128,8 +131,18 @@ class AnswerComposer:
             if not text:
                 return []
             self.apart, text = False, f"\n\n{text}"
-        self.spoke = self.spoke or bool(text.strip())
+        if not self.spoke:
+            if text.isspace():
+                self._blank += text
+                return []
+            self.spoke = bool(text)
+            self._blank, text = "", f"{self._blank}{text}"
         return self.emit(TextDelta(text))
+
+    def _let_blank_go(self) -> list[Event]:
+        """The text of nothing that waited goes out as it is."""
+        blank, self._blank = self._blank, ""
+        return self.emit(TextDelta(blank)) if blank else []
 
     def emit_form(self, parts: Iterable[Part]) -> list[Event]:
         """The texts among `parts`: those of the last answer, where text was withheld."""
@@ -168,7 +181,7 @@ class AnswerComposer:
         if self._later:
             return []
         self.spoke = self.spoke and event.answer
-        return self.emit(event)
+        return [*self._let_blank_go(), *self.emit(event)]
 
     # ── calls ────────────────────────────────────────────────────────────────
 
@@ -205,10 +218,10 @@ class AnswerComposer:
         self._withheld, self._hidden = (), False
         self._known = {identity(call) for call in self.calls}
 
-    def end(self, stop: Stop | None, extra: JsonObject = NOTHING) -> list[Event]:
-        """The calls that were held, and the one end."""
+    def end(self, stop: Stop | None, extra: JsonObject = NOTHING, *, cut: bool = False) -> list[Event]:
+        """The calls that were held, and the one end; `cut`: one beside them was, and `stop` says so."""
         held, behind = _apart(self.calls)[self._early :], deque(self._behind)
-        events: list[Event] = []
+        events: list[Event] = [TextDelta(self._blank)] if self._blank and not self.calls else []
         own = max(0, len(held) - self._begun)  # where the calls of the last answer begin
         for place, call in enumerate(held):
             while behind and behind[0][0] <= place - own:
@@ -216,7 +229,8 @@ class AnswerComposer:
             events += call_events(call, self._early + place)
         events += [event for _, event in behind]
         self._behind = ()
-        return self.emit(*events, Ended(final_stop(stop, calls=bool(self.calls)), self._usage, extra))
+        final = stop if cut else final_stop(stop, calls=bool(self.calls))
+        return self.emit(*events, Ended(final, self._usage, extra))
 
     def response(self) -> Response:
         """All that went out."""

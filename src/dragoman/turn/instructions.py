@@ -106,7 +106,8 @@ def _can_ask(codec: Codec, quirks: Quirks, with_schema: bool) -> bool:
 
 
 def instructed(messages: Sequence[Message], instruction: str) -> tuple[Message, ...]:
-    """The messages with `instruction` at the end of the first instructions; alone in front where there are none."""
+    """The messages with `instruction` behind the first instructions, however many messages these are; alone in front
+    where there are none."""
     return _instructed(messages, instruction)
 
 
@@ -116,9 +117,19 @@ def _instructed(
 ) -> tuple[Message, ...]:
     if known is not None and (len(known) == start or all(one.role != "system" for one in messages[start:])):
         return grown(known, messages[start:])
-    at = next((i for i, message in enumerate(messages) if message.role == "system"), None)
-    if at is None:
+    systems = [at for at, message in enumerate(messages) if message.role == "system"]
+    if not systems:
         return grown(None, (Message("system", instruction), *messages))
-    first = messages[at]
-    text = f"\n\n{instruction}" if first.text.strip() else instruction
-    return grown(None, (*messages[:at], first.with_parts((*first.parts, Text(text))), *messages[at + 1 :]))
+    last = next(at for n, at in enumerate(systems, 1) if n == len(systems) or systems[n] > at + 1)
+    return grown(None, (*messages[:last], _with_more(messages[last], instruction), *messages[last + 1 :]))
+
+
+def _with_more(message: Message, instruction: str) -> Message:
+    """The message and `instruction` as one text: servers of small models read no lists.  One with fields of its own,
+    which may be a cache marker, keeps its end."""
+    *before, last = message.parts or (Text(""),)
+    if not message.text.strip():
+        return message.with_parts((*(part for part in message.parts if type(part) is not Text), Text(instruction)))
+    if type(last) is not Text or last.metadata:
+        return message.with_parts((*message.parts, Text(f"\n\n{instruction}")))
+    return message.with_parts((*before, Text(f"{last.text}\n\n{instruction}")))

@@ -68,15 +68,16 @@ def turn(
     response = yield from heeded(request, route, learned, noticing.ask, finding)
     if about := asked_about(request):
         learned.confirm(route, request.model, habits(about, response, agreed=agreed_to(request)))
-    yield from learned.reasoning.remember(asked, response.message, learned.owner)
+    yield from learned.reasoning.remember(asked, response.message, learned.whose(request.model))
     return response
 
 
 def begin(request: Request, route: Route, learned: Capabilities) -> Machine[First]:
     """A request as it is asked on `route`, before anybody was.  Raises as `turn` does."""
     asked = known_again(request.messages)
-    filled = asked if learned.reasoning.is_empty() else (yield from learned.reasoning.refill(asked, learned.owner))
     known = settled(request, route, learned)
+    store = learned.reasoning
+    filled = asked if store.is_empty() else (yield from store.refill(asked, learned.whose(known.model)))
     if type(filled) is Grown and as_plain(filled) is not None:  # `repair` would change nothing
         return First(asked, request.with_model(known.model, filled, known.tools), known.issues, known)
     repaired = repair(filled)

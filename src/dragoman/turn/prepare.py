@@ -13,15 +13,16 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 from ..codecs.crossing.settings import SEARCHING, without_choice
-from ..codecs.shared.spec import PLAIN, Quirks, WireFields
+from ..codecs.shared.spec import PLAIN, Quirks, WireFields, extra_for
 from ..codecs.typed.table import as_functions, checked_here
 from ..conversation.cache_markers import CacheMode, Caches, in_order, planned
 from ..conversation.grown import by_growth, changed, same
-from ..conversation.history import identify, in_turns, one_by_one, without_system
+from ..conversation.history import identify, one_by_one
 from ..conversation.naming import ANY_SPELLING, UNCHANGED, Respelled
 from ..conversation.requirements import MISTRAL_IDS, Turns, WireRequirements
+from ..conversation.turn_order import in_turns, without_system
 from ..memo import CONSTANTS, TOOLS, FrozenTools, memoize
-from ..providers.families import Forced, Ids, Profile, Replay, TemplateLimit, alike, origin
+from ..providers.families import Forced, Ids, Profile, Replay, SamplingLimit, TemplateLimit, alike, origin
 from ..providers.spec import Provider
 from ..schema.api_rules import BARE, BEDROCK, BEDROCK_CLAUDE, LLAMACPP, OPEN, OPENAI, PORTABLE, SchemaRules
 from ..schema.narrowing.narrow import narrow, narrow_tool
@@ -32,6 +33,7 @@ from ..types import (
     Message,
     Reasoning,
     Request,
+    Sampling,
     Tool,
     ToolChoice,
 )
@@ -173,7 +175,8 @@ def prepare(
     request = request if messages is request.messages else replace(request, messages=messages)
     request, thinking = with_thinking(request, provider, profile, refused)
     request, fixed = _sampled(request, provider, profile)
-    fixed = [*foreign, *thinking, *fixed, *_unread(request.messages, provider, profile)]
+    request, limited = _limited(request, provider, profile)
+    fixed = [*foreign, *thinking, *fixed, *limited, *_unread(request.messages, provider, profile)]
     if text:
         return _text(request, provider, profile, fixed)
     request, weaker = _choice(request, provider, profile, refused)
@@ -203,6 +206,15 @@ def _declared(request: Request, requirements: WireRequirements, profile: Profile
     return request
 
 
+def _unchosen(request: Request, api: str) -> Request:
+    """Without a word on how to call where there is nothing to call: OpenAI and others answer it with a 400."""
+    if request.tools or extra_for(api, request.extra).get("tools"):
+        return request
+    if request.tool_choice is None and request.parallel is None and not isinstance(request.extra, WireFields):
+        return request
+    return replace(request, tool_choice=None, parallel=None, extra=without_choice(request.extra))
+
+
 def _native(
     request: Request, provider: Provider, profile: Profile, schemaless: Iterable[str], issues: Sequence[Issue]
 ) -> Prepared:
@@ -210,7 +222,7 @@ def _native(
     requirements = requirements_of(provider, profile)
     offered = bool(request.tools)
     request = request if provider.typed else as_functions(request)
-    request = _declared(request, requirements, profile)
+    request = _unchosen(_declared(request, requirements, profile), provider.codec)
     names = respelled_names(request, requirements.names)
     request = renamed(request, names)
     tools = checked_here(provider.codec, request.tools) if offered else ()
@@ -382,6 +394,27 @@ def _sampled(request: Request, provider: Provider, profile: Profile) -> tuple[Re
     ]
     nothing: dict[str, Any] = dict.fromkeys(given)
     return replace(request, sampling=replace(request.sampling, **nothing)), issues
+
+
+Refused: TypeAlias = Callable[[Sampling], Any]
+LIMITED: tuple[tuple[SamplingLimit, Refused, str, Refused, str], ...] = (
+    (SamplingLimit.COOL, lambda asked: (asked.temperature or 0) > 1, "temperature", lambda _: 1, "over 1; sent as 1"),
+    (SamplingLimit.EITHER, lambda asked: None not in (asked.temperature, asked.top_p), "top_p", lambda _: None,
+     "refused beside temperature; left out"),
+    (SamplingLimit.SPOKEN, lambda asked: not all(map(str.strip, asked.stop)), "stop",
+     lambda asked: tuple(filter(str.strip, asked.stop)), "texts of nothing are refused; left out"),
+)  # fmt: skip
+"""Limit → whether it refuses what is asked, in which field, what goes out instead, and how that is said."""
+
+
+def _limited(request: Request, provider: Provider, profile: Profile) -> tuple[Request, list[Issue]]:
+    """Without what the family's services refuse of the sampling."""
+    sampling, issues = request.sampling, []
+    for limit, refuses, name, instead, why in LIMITED:
+        if limit in profile.sampling and not _is_own(provider) and refuses(sampling):
+            issues.append(Issue(kind=IssueKind.UNSUPPORTED, message=f"{name}: {why}", path=f"$.sampling.{name}"))
+            sampling = replace(sampling, **{name: instead(sampling)})
+    return (replace(request, sampling=sampling) if issues else request), issues
 
 
 def _takes_force(request: Request, provider: Provider, profile: Profile) -> bool:

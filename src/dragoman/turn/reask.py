@@ -65,6 +65,8 @@ NEARLY = 0.9
 """Of a limit: servers do not all count their own marks."""
 
 OWN_ENDS = frozenset({Stop.END, Stop.TOOL_CALLS})
+EXCUSED = FINAL_STOPS - {Stop.ERROR}
+"""Stops that leave nothing to ask again; a server that failed (a call it could not read) is asked like a model."""
 ONLY_THESE = "These calls of yours are taken and being run; do not repeat them: {calls}."
 AGAIN = "Send only what is corrected, without comment."
 BROKEN_OFF = "the provider's answer broke off before its end, and nothing says why; send the request again"
@@ -150,7 +152,8 @@ def good_as_it_is(
         return None if _is_empty(request, response) else _ending(response, calls)
     if len(calls) > 1 and (request.parallel is False or len({call.id for call in calls}) < len(calls)):
         return None
-    if response.message.parts[-len(calls) :] != calls or not all(map(_is_written, calls)):
+    parts = response.message.parts
+    if parts[-len(calls) :] != calls or not all(map(_is_written, calls)) or any(map(_is_blank, parts)):
         return None
     return _ending(response, calls) if all(map(is_, map(demands.check, calls), calls)) else None
 
@@ -158,7 +161,7 @@ def good_as_it_is(
 def _is_excused(request: Request, response: Response) -> bool:
     """Did the answer end for a reason that leaves nothing to ask again, or where the client wanted it to?"""
     own_limit = response.stop is Stop.LENGTH and _reached(request.sampling.max_tokens, response)
-    return response.stop in FINAL_STOPS or own_limit
+    return response.stop in EXCUSED or own_limit
 
 
 def _is_endless(error: AnswerError) -> bool:
@@ -186,11 +189,11 @@ def _reached(limit: int | None, response: Response) -> bool:
 
 
 def _is_empty(request: Request, response: Response) -> bool:
-    """Did the model say nothing, or only think, though it ended of its own accord and was to say something?
+    """Did the model say nothing, or only think, though nothing cut it off and it was to say something?
 
     Where the request goes on with a text of the model's own, or names texts to stop at, nothing may be all of it.
     """
-    if response.stop not in OWN_ENDS or request.sampling.stop or response.calls or response.doubtful:
+    if response.stop not in (*OWN_ENDS, Stop.ERROR) or request.sampling.stop or response.calls or response.doubtful:
         return False
     last = response.message.parts[-1] if response.message.parts else None
     if type(last) is Text and not last.text.isspace() and last.text:
@@ -413,7 +416,9 @@ class GoodAnswer(AnswerComposer):
         if failed:
             self._check_demands(response)
             yield from self._stayed_empty() if self._empty else self._honestly()
-        yield from self.end(response.stop, self._extra)
+        said = failed and response.stop is Stop.ERROR  # what went wrong stands there in words
+        cut = bool(self.errors) and response.stop is Stop.LENGTH
+        yield from self.end(Stop.END if said else response.stop, self._extra, cut=cut)
 
     def _emit_value(self, response: Response) -> list[Event]:
         """The value alone; what was written, beside calls or where the answer ended before it was one."""

@@ -3,24 +3,24 @@
 Gemini answers 400 to a call without its `thought_signature`, DeepSeek and Kimi to one without its reasoning; clients of
 other APIs have nowhere to keep either (peers.md pains 16, 17, 21).  Knows messages and effects; nothing of wires or
 stores.
-Contract: only what the same words of the same owner called forth is given back, so that nobody's reasoning comes into
-somebody else's conversation; what the client did send is never replaced; forgets first what was not asked for longest;
-threads may share it.
+Contract: only what the whole same conversation of the same owner called forth is given back, so that nobody's
+reasoning comes into another conversation: two that end alike, or that go on from one place, are two; what the client
+did send is never replaced, its ids neither; forgets first what was not asked for longest; threads may share it.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from ..conversation.grown import same
+from ..conversation.grown import by_growth, same
 from ..conversation.naming import PLAIN_IDS
 from ..effects import Machine
 from ..jsontext import to_json
-from ..types import NOTHING, JsonObject, Message, Reasoning, Text, ToolCall, ToolResult
+from ..types import NOTHING, JsonObject, Media, Message, Part, Reasoning, Text, ToolCall, ToolResult
 from .shared_cache import Shared, SharedCache
 
 MOST_CALLS = 2000
@@ -59,18 +59,16 @@ class ReasoningStore:
         """`messages`, and to each call what belongs to it and is missing."""
         if not self._states.holds():
             return same(messages)
-        called = [at for at, message in enumerate(messages) if message.calls]
-        if not called:
-            return same(messages)
-        keys = {at: list(_keys(_before(messages, at, owner), messages[at].calls)) for at in called}
+        keys = dict(_called(messages, owner)[1])
         states = yield from self._states.get([key for each in keys.values() for pair in each for key in pair])
+        if not states:
+            return same(messages)
         filled: list[Message] = []
         own_ids: OwnIds = {}
         for at, message in enumerate(messages):
             if at in keys:
-                whole, own_ids = _refilled(
-                    message, [states.get(by_id) or states.get(by_place) for by_id, by_place in keys[at]]
-                )
+                found = [states.get(by_id) or states.get(by_place) for by_id, by_place in keys[at]]
+                whole, own_ids = _refilled(message, found)
                 filled.append(whole)
             else:
                 filled.append(_with_own_ids(message, own_ids))
@@ -116,7 +114,7 @@ def replay_states(asked: Sequence[Message], answer: Message, owner: str = "") ->
     if not answer.calls or not (thoughts or any(call.metadata for call in answer.calls)):
         return {}
     states: dict[str, ReplayState] = {}
-    keys = _keys(_before(asked, len(asked), owner), answer.calls)
+    keys = _keys(_called(asked, owner)[0], answer.calls)
     for at, (pair, call) in enumerate(zip(keys, answer.calls, strict=True)):
         states |= dict.fromkeys(pair, ReplayState(call.id, _unbound(call.metadata), () if at else thoughts))
     return states
@@ -138,7 +136,12 @@ def _unbound(metadata: JsonObject) -> JsonObject:
 def _whole(call: ToolCall, state: ReplayState | None) -> ToolCall:
     if state is None:
         return call
-    return replace(call, id=state.id or call.id, metadata=call.metadata or state.metadata)
+    return replace(call, id=_own_id(call.id, state.id), metadata=call.metadata or state.metadata)
+
+
+def _own_id(sent: str, own: str) -> str:
+    """The model's own id where the client sent none, or the same in other signs; else what the client sent."""
+    return own if own and (not sent or PLAIN_IDS.plain(sent) == PLAIN_IDS.plain(own)) else sent
 
 
 def _with_own_ids(message: Message, own: OwnIds) -> Message:
@@ -159,23 +162,46 @@ def _with_own_id(result: ToolResult, own: OwnIds) -> ToolResult:
     return replace(result, call_id=found[1])
 
 
-def _keys(before: str, calls: Sequence[ToolCall]) -> Iterator[tuple[str, str]]:
-    """For each call its keys: with its id as clients may echo it, and, for those that drop it, by its
-    place."""
-    for place, call in enumerate(calls):
-        what = f"{before}\0{call.name}\0{to_json(dict(sorted(call.arguments.items())))}"
-        yield _digest(f"id\0{PLAIN_IDS.plain(call.id)}\0{what}"), _digest(f"place\0{place}\0{what}")
+Keys: TypeAlias = tuple[tuple[str, str], ...]
+"""For each call of a turn its keys: with its id as clients may echo it, and, for those that drop it, by its place."""
 
 
-def _before(messages: Sequence[Message], at: int, owner: str) -> str:
-    """A digest of all between the assistant's last turn and the one at this place, and of whose conversation it is."""
-    texts: list[str] = []
-    for place in range(at - 1, -1, -1):
-        if messages[place].role == "assistant":
-            break
-        parts = [part.text for part in messages[place].parts if isinstance(part, Text | ToolResult)]
-        texts.append("\0".join(text.strip() for text in parts))
-    return _digest("\1".join([*texts, owner]))
+def _keys(before: str, calls: Sequence[ToolCall]) -> Keys:
+    return tuple(_keys_of(f"{before}\0{_written(call)}", call.id, place) for place, call in enumerate(calls))
+
+
+def _keys_of(what: str, call_id: str, place: int) -> tuple[str, str]:
+    return _digest(f"id\0{PLAIN_IDS.plain(call_id)}\0{what}"), _digest(f"place\0{place}\0{what}")
+
+
+@by_growth
+def _called(
+    messages: Sequence[Message], start: int, known: tuple[str, tuple[tuple[int, Keys], ...]] | None, owner: str
+) -> tuple[str, tuple[tuple[int, Keys], ...]]:
+    """A digest of the whole conversation and of whose it is, and the keys of each turn with calls, by its place.
+
+    What stands before a call is in its keys from the first word on.
+    """
+    before, called = known or (_digest(owner), ())
+    more: list[tuple[int, Keys]] = []
+    for at, message in enumerate(messages[start:], start):
+        if message.calls:
+            more.append((at, _keys(before, message.calls)))
+        before = _digest("\1".join([before, message.role, *filter(None, map(_said, message.parts))]))
+    return before, (*called, *more)
+
+
+def _said(part: Part) -> str:
+    """What every client sends back of a part, whatever else it drops."""
+    if isinstance(part, Text | ToolResult):
+        return part.text.strip()
+    if isinstance(part, Media):
+        return _digest(part.data or part.url)
+    return _written(part) if isinstance(part, ToolCall) else ""
+
+
+def _written(call: ToolCall) -> str:
+    return f"{call.name}\0{to_json(dict(sorted(call.arguments.items())))}"
 
 
 def _digest(text: str) -> str:

@@ -35,6 +35,7 @@ from ..shared.spec import LEGACY, PLAIN, TYPED, Quirks, own, seal_of, sealed, wi
 from ..shared.written import Forms
 
 NAME = "openai_chat"
+DEVELOPER = "developer"
 
 _REASONING = ("reasoning_content", "reasoning")
 SEALED = "dragoman-v1"
@@ -112,8 +113,8 @@ def _read_message(one: JsonObject, path: str, pairing: Pairing) -> Message:
         return Message("tool", (_read_result(one, path, pairing),))
     parts = _read_parts(one.get("content"), f"{path}.content")
     left = rest(one, frozenset({"role", "content"}))
-    if role in ("system", "developer"):
-        left |= {"role": role} if role == "developer" else {}
+    if role in ("system", DEVELOPER):
+        left |= {"role": role} if role == DEVELOPER else {}
         return Message("system", parts, metadata=wire_fields(NAME, left))
     return Message("user", parts, metadata=wire_fields(NAME, left))  # an unknown role counts as the user (seeds C4)
 
@@ -281,6 +282,7 @@ def write_message(message: Message, quirks: Quirks = PLAIN) -> list[dict[str, An
         return [*wires, _write_assistant(other, quirks)]
     left = dict(own(NAME, other.metadata))
     role = left.pop("role", quirks.system_role if other.role == "system" else "user")
+    role = role if quirks.developer or role != DEVELOPER else "system"
     return [*wires, {"role": role, "content": _write_content(other.parts, quirks), **left}]
 
 

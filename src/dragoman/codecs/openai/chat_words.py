@@ -38,7 +38,7 @@ WORDS: Mapping[Stop | None, str] = {
     Stop.LENGTH: "length",
     Stop.FILTERED: "content_filter",
     Stop.REFUSED: "content_filter",
-    Stop.ERROR: "error",
+    Stop.ERROR: "length",  # no word of OpenAI's says that a server failed, and strict clients know no others
 }
 _CACHED = ("prompt_cache_hit_tokens", "cached_tokens", "num_cached_tokens")  # DeepSeek, Kimi, Mistral
 _MODELLED_USAGE = frozenset({"prompt_tokens", "completion_tokens", "total_tokens"})

@@ -76,11 +76,14 @@ class _Older:
 
 
 def _word(stop: Stop | None, calls: int, choice: dict[str, Any], *, older: bool) -> str:
-    """Why the answer stopped: the peer's own word, taken out of `choice`, where it still holds."""
+    """Why the answer stopped: the peer's own word, taken out of `choice`, where it still holds.
+
+    Words for failures are each peer's own, and clients that know none of them refuse the answer.
+    """
     settled_on, word = final_stop(stop, calls), choice.pop("finish_reason", None)
     if older and settled_on is Stop.TOOL_CALLS:
         return DEPRECATED
-    word = word if word != DEPRECATED else None
+    word = None if word == DEPRECATED or settled_on is Stop.ERROR else word
     return word if word and final_stop(STOPS.get(word.lower(), Stop.END), calls) is settled_on else WORDS[settled_on]
 
 

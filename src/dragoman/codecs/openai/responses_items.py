@@ -389,7 +389,8 @@ def write_call(call: ToolCall, names: Names, mint: Mint | None) -> dict[str, Any
         return write_typed_call(form, call, mint)
     left = dict(own(NAME, call.metadata))
     custom = left.pop("type", None) == CALLS[1] or names.custom(call.name)
-    given = {"input": string(call.arguments.get("input"))} if custom else {"arguments": arguments_text(call)}
+    given = {"input": string(call.arguments.get("input"))} if custom else {}
+    given = given or {"arguments": arguments_text(call, broken=True)}
     item = {"type": CALLS[custom], "call_id": call.id, **names.on_wire(call.name), **given}
     if mint is not None:
         item = {"id": mint("ctc" if custom else "fc"), "status": "completed", **item}

@@ -455,7 +455,8 @@ class PlainForms(Forms):
     def _call(self, call: ToolCall) -> dict[str, Any]:
         if self._names.special(call.name):
             return write_call(call, self._names, None)
-        return {"type": CALLS[0], "call_id": call.id, "name": call.name, "arguments": arguments_text(call)}
+        written = arguments_text(call, broken=True)  # OpenAI takes them back (recorded)
+        return {"type": CALLS[0], "call_id": call.id, "name": call.name, "arguments": written}
 
 
 def write_tool(tool: Tool) -> dict[str, Any]:

@@ -342,8 +342,8 @@ class ResponseEncoder(Encoder):
             part, said = {"type": REFUSAL, REFUSAL: text}, [self._content("response.refusal.done", refusal=text)]
         else:
             part = part if part["type"] != REFUSAL else {**self._empty_text(), "text": text}  # nobody announced it
-            done = self._content("response.output_text.done", text=text, logprobs=part["logprobs"])
-            said = [*self._annotations(part), done]
+            said = self._annotations(part)
+            said.append(self._content("response.output_text.done", text=text, logprobs=part["logprobs"]))
         frames = [*said, self._content("response.content_part.done", part=part)]
         self._refusing = False
         self._before.append(part)

@@ -69,6 +69,7 @@ _INCOMPLETE: Mapping[Stop | None, str] = {
     Stop.LENGTH: "max_output_tokens",
     Stop.FILTERED: "content_filter",
     Stop.REFUSED: "content_filter",
+    Stop.ERROR: "max_output_tokens",  # of two words, the one that says no more than that it broke off
 }
 
 
@@ -117,8 +118,6 @@ def answer_ending(stop: Stop | None, usage: Usage | None, left: JsonObject) -> d
     ending: dict[str, Any] = {"status": "completed"}
     if reason:
         ending = {"status": "incomplete", "incomplete_details": {"reason": reason}}
-    elif stop is Stop.ERROR:
-        ending = {"status": "cancelled"}
     return {**ending, "usage": write_usage(usage, left) if usage is not None else None}
 
 

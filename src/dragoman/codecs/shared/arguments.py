@@ -117,12 +117,16 @@ def as_text(raw: Any) -> str:
         return repr(raw)
 
 
-def arguments_text(call: ToolCall) -> str:
-    """The arguments of `call` as JSON text: as the model wrote them where that is strict and says the same."""
+def arguments_text(call: ToolCall, *, broken: bool = False) -> str:
+    """The arguments of `call` as JSON text: as the model wrote them where that is strict and says the same.
+
+    A broken call of the past is one without arguments where a server reads them: it would answer every later turn with
+    a 400 (Ollama: "invalid tool call arguments").  `broken`: it is replayed as it stands.
+    """
     if not call.raw:
         return dumps(call.arguments)
-    if call.report is not None and call.report.verdict is Verdict.REFUSED:
-        return call.raw  # a broken call of the past, replayed as it stands
+    if broken and call.report is not None and call.report.verdict is Verdict.REFUSED:
+        return call.raw
     try:
         same = strict.loads(call.raw) == call.arguments
     except ValueError:

@@ -140,6 +140,8 @@ class Quirks:
     """The peer's word for "must call" (Mistral's own clients write `any`)."""
     system_role: Literal["system", "developer"] = "system"
     """The role of instructions (OpenAI's reasoning models: developer)."""
+    developer: bool = True
+    """Does a chat wire know the role `developer` beside `system`?  It is OpenAI's; most others answer it with 400."""
     reasoning_field: Literal["reasoning_content", "reasoning", ""] = "reasoning_content"
     """Where past reasoning goes on chat wires (Groq, vLLM: `reasoning`; OpenAI, Mistral: nowhere, they refuse both)."""
     empty_content: Literal["null", "empty", "absent"] = "null"

@@ -42,7 +42,7 @@ def _part_as_text(part: Part) -> str:
         case Media():
             return note(part)
         case ToolCall():
-            return f"[called {part.name} with {arguments_text(part)}]"
+            return f"[called {part.name} with {arguments_text(part, broken=True)}]"
         case ToolResult():
             content = "\n\n".join(_part_as_text(piece) for piece in marked(part))
             return f"[{part.name or part.call_id} answered]\n{content}"

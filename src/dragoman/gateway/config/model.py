@@ -211,17 +211,27 @@ class GatewayConfig:
         name, _ = self._row(model)
         return self.balances.get(name), name or ""
 
+    def names(self, model: str) -> bool:
+        """Does a row hold for `model`, by its name or by a pattern?"""
+        return self._row(model)[0] is not None
+
     def _row(self, model: str) -> tuple[str | None, tuple[str, ...]]:
         """The name of the row that holds for `model`, None for the default, and what its stars stand for."""
         if model in self.models:
             return model, ()
         if not self.models:
             return None, (model,)
+        if (bare := model.removesuffix(LATEST)) in self.models:
+            return bare, ()
         fits = [(name, match) for name in self.models if "*" in name and (match := _pattern(name).fullmatch(model))]
         if not fits:
             return None, (model,)
         name, match = max(fits, key=lambda fit: len(fit[0]))
         return name, match.groups()
+
+
+LATEST = ":latest"
+"""The tag that clients of Ollama put behind a name without one."""
 
 
 @lru_cache(maxsize=256)

@@ -21,7 +21,7 @@ from ..config.model import Access, Limits
 from ..exchange import JSON_TYPE, Head
 from .asgi import Receive, Scope, Send, answer
 from .keys import AGAIN, KEYS, known, sent_key
-from .models import Shape, shape_for, shown
+from .models import GEMINI, Shape, shape_for
 from .offload import offload
 from .request_body import Gone, Refused, read_body, read_request
 
@@ -47,10 +47,23 @@ OLLAMA = ("/api/", "/v1/api/")
 """How the addresses of its API begin."""
 
 
+GOOGLE = ("/v1beta", "/v1alpha")
+"""How the addresses of Gemini's API begin."""
+GOOGLE_WORDS = {
+    "not_found_error": (404, "NOT_FOUND"),
+    "invalid_request_error": (405, "INVALID_ARGUMENT"),
+    "authentication_error": (401, "UNAUTHENTICATED"),
+}
+"""Kind of error → Gemini's status and its word for it (google.rpc.Code)."""
+
+
 def problem(message: str, kind: str, path: str = "") -> dict[str, Any]:
-    """An error that clients of OpenAI, Anthropic and Gemini read; at an address of Ollama's as its clients do."""
+    """An error that clients of OpenAI and Anthropic read; at an address of Ollama's or Gemini's as its clients do."""
     if path.startswith(OLLAMA):
         return {"error": message}
+    if path.startswith(GOOGLE):
+        code, word = GOOGLE_WORDS[kind]
+        return {"error": {"code": code, "message": message, "status": word}}
     return {"type": "error", "error": {"message": message, "type": kind, "param": None, "code": None}}
 
 
@@ -170,11 +183,17 @@ class Words:
         await answer(send, Head(200, headers), self._data)
 
 
-class Models:
-    """The list of models; `shape` None asks the caller's headers."""
+Serves: TypeAlias = Callable[[str], bool]
 
-    def __init__(self, named: Named, shape: Shape | None = None) -> None:
-        self._named, self._shape = named, shape
+
+class Models:
+    """The list of models; `shape` None asks the caller's headers.
+
+    One that is not listed may be served, by a pattern: `serves`.
+    """
+
+    def __init__(self, named: Named, shape: Shape | None = None, serves: Serves | None = None) -> None:
+        self._named, self._shape, self._serves = named, shape, serves
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """List them, or show the one the address names."""
@@ -184,11 +203,15 @@ class Models:
         names = [one for one in await self._named() if access is None or access.allows(one)]
         if not name:
             await send_json(send, shape.all(names))
-        elif names and name not in names:
+        elif names and name not in names and not self._is_served(name, access):
             message = f"the model {name[:100]!r} is not served here; ask for one of: {', '.join(names[:20])}"
-            await send_json(send, problem(message, "not_found_error"), 404)
+            path = GOOGLE[0] if shape is GEMINI else ""
+            await send_json(send, problem(message, "not_found_error", path), 404)
         else:
             await send_json(send, shape.one(name))
+
+    def _is_served(self, name: str, access: Access | None) -> bool:
+        return self._serves is not None and self._serves(name) and (access is None or access.allows(name))
 
 
 def headers_of(scope: Scope) -> dict[str, str]:
@@ -270,9 +293,10 @@ def count_gemini(body: Mapping[str, Any]) -> dict[str, Any]:
     return {"totalTokens": estimate(to_json(counted))}
 
 
-def show(body: Mapping[str, Any]) -> dict[str, Any]:
-    """Ollama's `/api/show`."""
-    return shown(named(body))
+async def no_such_method(scope: Scope, receive: Receive, send: Send) -> None:
+    """What Gemini's API says of a method of a model (`:fooBar`) that it does not have."""
+    message = f"no such method: {scope['path'][:200]}; use generateContent, streamGenerateContent or countTokens"
+    await send_json(send, problem(message, "not_found_error", scope["path"]), 404)
 
 
 def named(body: Mapping[str, Any]) -> str:
