@@ -260,7 +260,7 @@ class Faulty:
 @pytest.fixture
 def _looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
     """Timeouts are looked at for each request, and not remembered."""
-    monkeypatch.setattr(aio, "_timeout", aio._as_told)
+    monkeypatch.setattr(aio, "as_aiohttp", aio._as_told)
 
 
 def run_at(face: Face, url: str, tools: list[Any], *, stream: bool = False, **made: Any) -> tuple[list[Any], Run]:

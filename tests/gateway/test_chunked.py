@@ -13,7 +13,7 @@ from aiohttp.helpers import TimerNoop
 from dragoman.effects import Machine, Open, Read
 from dragoman.errors import ProviderError
 from dragoman.gateway.chunked import HIGH, Chunked
-from tests.support.executing import run_as_gateway, run_by_session
+from tests.support.executing import run_as_gateway, run_async
 from tests.support.peer import Exchange, peer, read_request
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -269,7 +269,7 @@ def test_it_is_what_a_session_reads_and_its_connection_is_used_again() -> None:
                 it.gone.wait(0.02)
             it.request = read_request(it.wire)
 
-    for execute in (run_as_gateway, run_by_session):
+    for execute in (run_as_gateway, run_async):
         with peer(talk) as served:
             assert execute(post(served.url)) == b"data: a\n" * 2
             assert len(served.exchanges) == 1
@@ -277,7 +277,7 @@ def test_it_is_what_a_session_reads_and_its_connection_is_used_again() -> None:
 
 def test_an_answer_that_breaks_off_is_an_error_of_the_provider() -> None:
     said = []
-    for execute in (run_as_gateway, run_by_session):
+    for execute in (run_as_gateway, run_async):
         with peer(lambda it: it.say(HEAD + BODY)) as served, pytest.raises(ProviderError) as caught:
             execute(post(served.url))
         said.append(str(caught.value).replace(served.url, ""))

@@ -5,13 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from typing import Any
-from unittest.mock import patch
 
 import pytest
 
 from dragoman.effects import Machine, arun, run
-from dragoman.gateway.chunked import Chunked
-from dragoman.io import aio, direct, sync
+from dragoman.gateway.direct import DirectPool
+from dragoman.io import aio, sync
 
 Runner = Callable[[Machine[Any]], Any]
 
@@ -30,23 +29,17 @@ def run_async(machine: Machine[Any]) -> Any:
 
 
 def run_as_gateway(machine: Machine[Any]) -> Any:
-    """As a gateway asks, which reads what is open for long itself."""
+    """As a gateway asks, which posts without a session."""
 
     async def go() -> Any:
-        async with aio.AsyncPool(use_proxies=False, stream=Chunked) as pool:
+        async with DirectPool(use_proxies=False) as pool:
             return await arun(machine, pool.performer())
 
     return asyncio.run(go())
 
 
-def run_by_session(machine: Machine[Any]) -> Any:
-    """As with a version of the library whose connections are not known."""
-    with patch.object(direct, "IS_KNOWN", False):
-        return run_async(machine)
-
-
 both = pytest.mark.parametrize("execute", [run_sync, run_async], ids=["sync", "aio"])
 each_way = pytest.mark.parametrize(
-    "execute", [run_sync, run_async, run_as_gateway, run_by_session], ids=["sync", "direct", "gateway", "session"]
+    "execute", [run_sync, run_as_gateway, run_async], ids=["sync", "direct", "session"]
 )
 """Both worlds, and in the second all ways of sending a body."""

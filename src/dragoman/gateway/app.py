@@ -18,12 +18,11 @@ import uvicorn
 from starlette.routing import Route, Router
 from starlette.types import ASGIApp
 
-from ..io.aio import AsyncPool
 from ..io.held_bytes import HeldBytes
 from ..version import __version__
-from .chunked import Chunked
 from .compacting import ENDPOINT, Compaction
 from .config.model import GatewayConfig
+from .direct import DirectPool
 from .fronts import FRONTS, GOOGLE_VERSIONS, VERSIONS, Endpoint
 from .gateway import Gateway, Upstreams
 from .http import endpoints
@@ -79,7 +78,7 @@ def create_app(
     """
     recorder = next((observer for observer in observers if isinstance(observer, Recorder)), None)
     held = HeldBytes()
-    through = upstreams or AsyncPool(held=held, stream=Chunked)
+    through = upstreams or DirectPool(held=held)
     around = through if recorder is None else recorder.around(through)
     gateway = Gateway(config, around, observers, stores=stores, held=held)
     gateway.drain_seconds = drain_seconds

@@ -15,7 +15,7 @@ import urllib.request
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from types import TracebackType
-from typing import Any
+from typing import Any, Protocol
 
 import aiohttp
 from yarl import URL
@@ -24,7 +24,6 @@ from ..effects import Cancelled, Close, Effect, Invoke, Last, NewId, Now, Open, 
 from ..errors import ErrorCode, ErrorKind, ProviderError, UsageError
 from ..memo import per_object
 from .cancel import Cancel
-from .direct import Answer, Direct, Stream
 from .execution import UNCANCELLABLE, Attend, Begin, ToolObserver
 from .failures import (
     BROKEN,
@@ -69,10 +68,11 @@ def _as_told(timeouts: Timeouts) -> aiohttp.ClientTimeout:
     return aiohttp.ClientTimeout(total=None, sock_connect=timeouts.connect, sock_read=timeouts.idle)
 
 
-_timeout = per_object(_as_told)
+as_aiohttp = per_object(_as_told)
+"""Timeouts as aiohttp has them."""
 
 
-_KEPT: Mapping[str, Any] = {"limit": 0, "keepalive_timeout": KEEP_ALIVE_SECONDS}
+KEPT: Mapping[str, Any] = {"limit": 0, "keepalive_timeout": KEEP_ALIVE_SECONDS}
 
 
 @lru_cache(maxsize=256)
@@ -91,6 +91,27 @@ def _payload(effect: Open) -> Any:
     return aiohttp.BytesPayload(effect.body) if effect.body else None
 
 
+class Content(Protocol):
+    """The body of an answer as it comes."""
+
+    async def readany(self) -> bytes:
+        """What has come; b"" at the end."""
+
+    def at_eof(self) -> bool:
+        """Was all of it read?"""
+
+
+class Answer(Protocol):
+    """The body of an answer that is still to be read; `aiohttp.ClientResponse` has one, too."""
+
+    @property
+    def content(self) -> Any:
+        """It, as it comes (`Content`)."""
+
+    def close(self) -> None:
+        """Let go of it; what was not read is cut off."""
+
+
 _HOW: dict[type, Callable[[Any], Any]] = {
     NewId: lambda effect: mint(effect.prefix),
     Now: lambda effect: time.monotonic() if effect.steady else time.time(),
@@ -104,14 +125,12 @@ class AsyncPool:
     Used in another loop it makes new ones: those of a loop that has ended are of no use.  Close it in the loop it was
     used in last.
     `async with AsyncPool() as pool: await arun(machine, pool.performer())`
-    All machines share the budget `held`; `stream` reads answers that are open for long, None: as any other.
+    All machines share the budget `held`.
     """
 
-    def __init__(
-        self, *, use_proxies: bool = True, held: HeldBytes | None = None, stream: Stream | None = None
-    ) -> None:
-        self.held, self._stream = held or HeldBytes(), stream
-        self._opened: tuple[aiohttp.ClientSession, Direct] | None = None
+    def __init__(self, *, use_proxies: bool = True, held: HeldBytes | None = None) -> None:
+        self.held = held or HeldBytes()
+        self._session: aiohttp.ClientSession | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._proxies = urllib.request.getproxies() if use_proxies else {}
 
@@ -121,10 +140,9 @@ class AsyncPool:
 
     async def aclose(self) -> None:
         """Close every connection."""
-        if self._opened is not None:
-            (session, direct), self._opened = self._opened, None
+        session, self._session = self._session, None
+        if session is not None:
             await session.close()
-            await direct.aclose()
 
     async def __aenter__(self) -> AsyncPool:
         return self
@@ -136,37 +154,32 @@ class AsyncPool:
 
     async def send(self, effect: Open) -> tuple[int, Mapping[str, str], Answer]:
         """Status and headers of the answer; its body is still to be read."""
-        session, direct = self._open()
-        proxy = self._proxy(effect.url) if self._proxies else None
-        if proxy is None and effect.body and effect.upload is None and effect.method == "POST":
-            target = direct.find(effect.url, effect.headers)
-            if target is not None:
-                return await direct.post(target, effect.body, _timeout(effect.timeouts))
-        answer = await session.request(
+        answer = await self._open().request(
             effect.method,
             _url(effect.url),
             headers=effect.headers,
             data=_payload(effect),
-            timeout=_timeout(effect.timeouts),
-            proxy=proxy,
+            timeout=as_aiohttp(effect.timeouts),
+            proxy=self.proxy(effect.url),
             allow_redirects=False,
         )
         return answer.status, answer.headers, answer
 
-    def _open(self) -> tuple[aiohttp.ClientSession, Direct]:
+    def _open(self) -> aiohttp.ClientSession:
         loop = asyncio.get_running_loop()
-        if self._opened is not None and self._loop is not loop:
-            self._opened[0].detach()
-            self._opened = None
-        if self._opened is None:
-            session = aiohttp.ClientSession(
-                connector=QuietConnector(**_KEPT), cookie_jar=aiohttp.DummyCookieJar(), headers=HEADERS
+        if self._session is not None and self._loop is not loop:
+            self._session.detach()
+            self._session = None
+        if self._session is None:
+            self._loop, self._session = loop, aiohttp.ClientSession(
+                connector=QuietConnector(**KEPT), cookie_jar=aiohttp.DummyCookieJar(), headers=HEADERS
             )
-            direct = Direct(aiohttp.TCPConnector(**_KEPT), HEADERS, loop, self._stream)
-            self._loop, self._opened = loop, (session, direct)
-        return self._opened
+        return self._session
 
-    def _proxy(self, url: str) -> str | None:
+    def proxy(self, url: str) -> str | None:
+        """The proxy through which that is asked, if any is."""
+        if not self._proxies:
+            return None
         scheme, _, host = origin(url).partition("://")
         return None if urllib.request.proxy_bypass(host) else self._proxies.get(scheme)
 

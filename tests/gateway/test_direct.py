@@ -15,14 +15,13 @@ import pytest
 
 from dragoman.effects import Machine, Open, Opened, Read, Sleep, Timeouts, arun
 from dragoman.errors import ProviderError
-from dragoman.io.aio import AsyncPool
-from dragoman.io.direct import MOST_KEPT, Direct
+from dragoman.gateway.direct import MOST_KEPT, Direct, DirectPool
 from dragoman.io.short_answers import ShortAnswers
 from tests.support.clocks import LONG
-from tests.support.executing import Runner, run_as_gateway, run_async, run_by_session
+from tests.support.executing import Runner, run_as_gateway, run_async
 from tests.support.peer import Exchange, peer, read_request
 
-ways = pytest.mark.parametrize("execute", [run_async, run_as_gateway, run_by_session], ids=["direct", "gateway", "session"])
+ways = pytest.mark.parametrize("execute", [run_as_gateway, run_async], ids=["direct", "session"])
 
 
 def post(url: str, body: bytes = b"{}", **more: Any) -> Machine[tuple[Opened, bytes]]:
@@ -52,7 +51,7 @@ HEADERS: list[Mapping[str, str]] = [
 @pytest.mark.parametrize("path", ["/v1/x", "/v1/a b/ü?alt=sse&q=%2F#part", ""])
 def test_the_same_bytes_go_out(headers: Mapping[str, str], path: str) -> None:
     with peer(lambda it: it.whole(b"ok")) as served:
-        for execute in (run_async, run_by_session):
+        for execute in (run_as_gateway, run_async):
             assert execute(post(served.url + path, b'{"a": "\xc3\xbc"}', headers=headers))[1] == b"ok"
         first, second = (it.request for it in served.exchanges)
     assert lines(first) == lines(second)
@@ -154,7 +153,7 @@ def test_what_breaks_over_a_kept_connection_is_asked_over_another(end: Callable[
             end(it)
 
     with peer(talk) as served:
-        assert run_async(opened(2, served.url)) == 200
+        assert run_as_gateway(opened(2, served.url)) == 200
         assert len(served.exchanges) == 2
 
 
@@ -162,7 +161,7 @@ def test_what_breaks_over_a_kept_connection_is_asked_over_another(end: Callable[
 def test_what_breaks_over_a_new_connection_is_an_error(end: Callable[[Exchange], None]) -> None:
     with peer(end) as served:
         with pytest.raises(ProviderError, match="broke"):
-            run_async(opened(1, served.url))
+            run_as_gateway(opened(1, served.url))
         assert len(served.exchanges) == 1
 
 
@@ -174,7 +173,7 @@ def test_what_breaks_over_another_new_connection_is_an_error() -> None:
 
     with peer(talk) as served:
         with pytest.raises(ProviderError, match="broke"):
-            run_async(opened(2, served.url))
+            run_as_gateway(opened(2, served.url))
         assert len(served.exchanges) == 2
 
 
@@ -186,7 +185,7 @@ def test_an_answer_that_breaks_over_a_kept_connection_is_not_asked_for_again() -
 
     with peer(talk) as served:
         with pytest.raises(ProviderError):
-            run_async(opened(2, served.url))
+            run_as_gateway(opened(2, served.url))
         assert len(served.exchanges) == 1
 
 
@@ -219,7 +218,7 @@ def test_an_answer_that_has_begun_is_not_asked_for_again(
 
     with peer(talk) as served:
         with pytest.raises(ProviderError, match="broke"):
-            run_async(twice(served.url))
+            run_as_gateway(twice(served.url))
         assert len(served.exchanges) == 1
 
 
@@ -244,7 +243,7 @@ def test_what_comes_unasked_is_nobodys_answer(first: bytes, more: bytes, headers
             it.whole(b"asked for")
 
     async def go(url: str) -> bytes:
-        async with AsyncPool(use_proxies=False) as pool:
+        async with DirectPool(use_proxies=False) as pool:
             _, body = await arun(post(url, headers=headers), pool.performer())
             assert body == b"ok"
             read.set()
@@ -271,7 +270,7 @@ def test_uploads_go_out_beside_them() -> None:
         return found
 
     with peer(serving) as served:
-        assert run_async(machine(served.url)) == [200] * 4
+        assert run_as_gateway(machine(served.url)) == [200] * 4
 
 
 def test_a_connection_between_answers_of_both_kinds_is_guarded_once() -> None:
@@ -281,7 +280,7 @@ def test_a_connection_between_answers_of_both_kinds_is_guarded_once() -> None:
             it.request = read_request(it.wire)
 
     async def go(url: str) -> int:
-        async with AsyncPool(use_proxies=False) as pool:
+        async with DirectPool(use_proxies=False) as pool:
             for headers in [*KINDS.values()] * 5:
                 await arun(post(url, headers=headers, timeouts=Timeouts(idle=LONG)), pool.performer())
             gc.collect()
@@ -303,7 +302,7 @@ def test_a_peer_that_ends_connections_as_they_come_is_an_error() -> None:
         for headers in KINDS.values():
             for _ in range(10):
                 with pytest.raises(ProviderError):
-                    run_async(post(f"http://127.0.0.1:{listener.getsockname()[1]}", headers=headers))
+                    run_as_gateway(post(f"http://127.0.0.1:{listener.getsockname()[1]}", headers=headers))
         listener.shutdown(socket.SHUT_RDWR)
 
 
@@ -317,7 +316,7 @@ def test_a_body_that_ends_each_connection_is_not_posted_over_all_of_them() -> No
         posted.append(read_request(it.wire))
 
     async def go(url: str) -> int:
-        async with AsyncPool(use_proxies=False) as pool:
+        async with DirectPool(use_proxies=False) as pool:
             asking = [arun(opened(1, url), pool.performer()) for _ in range(MOST_KEPT + 2)]
             began = asyncio.gather(*asking)
             await asyncio.to_thread(together.wait, LONG)
@@ -361,7 +360,7 @@ def test_a_connection_that_turns_into_something_else_is_not(execute: Runner) -> 
 
 def test_whoever_stops_waiting_closes_the_connection() -> None:
     async def go(url: str) -> None:
-        async with AsyncPool(use_proxies=False) as pool:
+        async with DirectPool(use_proxies=False) as pool:
             asking = asyncio.ensure_future(arun(post(url), pool.performer()))
             while not served.exchanges:
                 await asyncio.sleep(0.01)

@@ -2,7 +2,7 @@
 
 A session builds a request, a writer, a task that writes and an answer anew each time: half of what asking costs.  What
 depends on the address and the headers alone is built once here, by aiohttp itself; its connector gives connections, and
-its parser reads what comes back, but for what is short and plain (`short_answers.py`).  Knows aiohttp by its public
+its parser reads what comes back, but for what is short and plain (`io/short_answers.py`).  Knows aiohttp by its public
 names; nothing of effects or proxies.
 Contract: the same bytes go out, and the same errors are raised, as by a session that follows no redirect and keeps no
 cookie; what it cannot send so is no `Target`.  A connection goes back once its answer has ended, guarded against what
@@ -12,18 +12,22 @@ comes unasked; else it ends.  No session may share them: it does not know who re
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import cached_property
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 import aiohttp
 from aiohttp.http import HttpProcessingError
 from multidict import CIMultiDict
 from yarl import URL
 
+from ..effects import Open
+from ..io.aio import HEADERS, KEPT, Answer, AsyncPool, as_aiohttp
+from ..io.held_bytes import HeldBytes
+from ..io.short_answers import Short, ShortAnswers
 from ..memo import Recent
 from ..records import NamedTuple
-from .short_answers import Short, ShortAnswers
+from .chunked import Chunked
 
 TARGETS = 64
 """Addresses with their headers that are remembered."""
@@ -44,29 +48,6 @@ MOST_KEPT = 4
 
 Headers: TypeAlias = Mapping[str, str]
 """Those of an answer."""
-Stream: TypeAlias = Callable[[Any, Any, asyncio.AbstractEventLoop], Any]
-"""What reads an answer that is open for long, head and body, in place of aiohttp's parser (`gateway/chunked.py`)."""
-
-
-class Content(Protocol):
-    """The body of an answer as it comes."""
-
-    async def readany(self) -> bytes:
-        """What has come; b"" at the end."""
-
-    def at_eof(self) -> bool:
-        """Was all of it read?"""
-
-
-class Answer(Protocol):
-    """The body of an answer that is still to be read; `aiohttp.ClientResponse` has one, too."""
-
-    @property
-    def content(self) -> Any:
-        """It, as it comes (`Content`)."""
-
-    def close(self) -> None:
-        """Let go of it; what was not read is cut off."""
 
 
 class _Asked(aiohttp.ClientRequest):
@@ -90,19 +71,15 @@ class Target(NamedTuple):
 
 
 class Direct:
-    """Posts over the connections of `connector`, with `defaults` among the headers; for one loop.
-
-    `stream` reads what is open for long; None: aiohttp does.
-    """
+    """Posts over the connections of `connector`, with `defaults` among the headers; for one loop."""
 
     def __init__(
         self,
         connector: aiohttp.BaseConnector,
         defaults: Mapping[str, str],
         loop: asyncio.AbstractEventLoop,
-        stream: Stream | None = None,
     ) -> None:
-        self._connector, self._defaults, self._loop, self._stream = connector, defaults, loop, stream
+        self._connector, self._defaults, self._loop = connector, defaults, loop
         self._known: Recent[tuple[Any, ...], tuple[Target | None]] = Recent(TARGETS)
 
     def find(self, url: str, headers: Mapping[str, str]) -> Target | None:
@@ -169,11 +146,11 @@ class Direct:
                 raise aiohttp.ServerDisconnectedError
             kept = _guard_of(protocol)
             begun: tuple[int, Any] | None = None
-            if target.streams and self._stream is not None:
+            if target.streams:
                 if kept is not None:
                     kept.leave()
                 silence = Silence(protocol, timeouts.sock_read, self._loop)
-                content: Any = self._stream(protocol, silence, self._loop)
+                content: Any = Chunked(protocol, silence, self._loop)
                 reader = silence.content = content
                 protocol.transport.write(request)
                 begun = await content.begin()
@@ -332,3 +309,34 @@ def _end(connection: Any, silence: Silence | None) -> None:
     if silence is not None:
         silence.end()
     connection.close()
+
+
+class DirectPool(AsyncPool):
+    """An `AsyncPool` that posts without a session's objects and task for each request."""
+
+    def __init__(self, *, use_proxies: bool = True, held: HeldBytes | None = None) -> None:
+        super().__init__(use_proxies=use_proxies, held=held)
+        self._direct: Direct | None = None
+        self._posts_in: asyncio.AbstractEventLoop | None = None
+
+    async def aclose(self) -> None:
+        """Close every connection."""
+        direct, self._direct = self._direct, None
+        if direct is not None:
+            await direct.aclose()
+        await super().aclose()
+
+    async def send(self, effect: Open) -> tuple[int, Mapping[str, str], Answer]:
+        """Status and headers of the answer; its body is still to be read."""
+        if effect.body and effect.upload is None and effect.method == "POST" and self.proxy(effect.url) is None:
+            direct = self._posting()
+            target = direct.find(effect.url, effect.headers)
+            if target is not None:
+                return await direct.post(target, effect.body, as_aiohttp(effect.timeouts))
+        return await super().send(effect)
+
+    def _posting(self) -> Direct:
+        loop = asyncio.get_running_loop()
+        if self._direct is None or self._posts_in is not loop:
+            self._posts_in, self._direct = loop, Direct(aiohttp.TCPConnector(**KEPT), HEADERS, loop)
+        return self._direct
