@@ -83,7 +83,8 @@ class Policy:
     max_calls          calls of one answer that run; the others get a result that says so.  None: all
     max_writes         calls of tools that are not read-only that run in the whole run; the same, and a model that goes
                        on with nothing else ends it.  None: all
-    timeout            seconds of wall time of the whole run; None: no limit
+    timeout            seconds of wall time of the whole run: of answers, waits, tools and hooks, which run in a thread
+                       then; None: no limit
     tokens             tokens in and out of all turns; None: no limit
     max_parallel       tools that run at the same time
     tool_timeout       seconds a tool may take that has no timeout of its own; None: no limit
