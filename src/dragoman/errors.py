@@ -16,6 +16,7 @@ This module does not know about tools, wires or I/O.  Contract: every message en
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from copyreg import __newobj__  # type: ignore[attr-defined]
 from enum import StrEnum
 from functools import lru_cache
 from typing import Any
@@ -79,6 +80,10 @@ def http_code(status: int) -> str:
 
 class DragomanError(Exception):
     """The root of everything raised on purpose."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Another process gets the fields and words that are there, not what `__init__` would make of the words."""
+        return __newobj__, (type(self), *self.args), self.__dict__ or None
 
 
 class UsageError(DragomanError, ValueError):
