@@ -19,9 +19,11 @@ from collections.abc import Iterable, Sequence
 from copyreg import __newobj__  # type: ignore[attr-defined]
 from enum import StrEnum
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeVar
 
 from .types import Issue
+
+W = TypeVar("W", bound=StrEnum)
 
 
 class ErrorCode(StrEnum):
@@ -88,6 +90,14 @@ class DragomanError(Exception):
 
 class UsageError(DragomanError, ValueError):
     """The caller's mistake; the message says how to call instead."""
+
+
+def one_of(words: type[W], given: Any, what: str) -> W:
+    """The word of an enum that `given` is, itself or as a text.  Raises UsageError for another."""
+    try:
+        return words(given)
+    except ValueError:
+        raise UsageError(f"{what} is {given!r}; give one of {', '.join(words)}") from None
 
 
 class UnknownName(UsageError, KeyError):
