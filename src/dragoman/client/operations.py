@@ -94,7 +94,7 @@ class Operations:
     def __init__(self, catalogue: Catalogue, defaults: Defaults, rules: Rules | None, health: Health | None) -> None:
         self._catalogue, self._defaults = catalogue, defaults
         rules = rules or Rules()
-        self._rules = rules if rules.chance is not None else replace(rules, chance=random.random)
+        self._rules = replace(rules, complete=True, chance=rules.chance or random.random)
         self._learned = Capabilities()
         self.health: Health = health or Health()
 
