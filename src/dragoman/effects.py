@@ -7,6 +7,7 @@ here knows what a turn is.
 
 Contract.  An effect that cannot be performed is raised inside the machine, at the `yield`, as a `ProviderError`.
 A caller who cancels comes as `Cancelled`, raised at every effect from then on but `RunTools` and `Close`.
+Where an effect says how long it may take (`patience`), `Late` is raised once that is over.
 A machine holds at most one exchange open: `Open` closes the one before.  The drivers end every machine with `Close`,
 also when the listener walks away, so nothing a machine opened outlives it.  With `adrive`, walk away by closing the
 iterator (`contextlib.aclosing`): that is Python's rule for asynchronous generators.
@@ -63,6 +64,7 @@ class Open(Effect):
     body: bytes = field(default=b"", repr=False)
     upload: AsyncIterable[bytes] | None = field(default=None, repr=False)
     timeouts: Timeouts = DEFAULT_TIMEOUTS
+    patience: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +93,7 @@ class Read(Effect):
     take: Take | None = field(default=None, repr=False, compare=False)
     held: int = 0
     passing: Callable[[bytes], bytes | None] | None = field(default=None, repr=False, compare=False)
+    patience: float | None = None
 
 
 class Last(bytes):
@@ -166,11 +169,13 @@ class NewId(Effect):
 class Invoke(Effect):
     """Call a user's function (a hook, an approval) and await what it returns where that is awaitable.
 
-    Reply: its value.  What it raises is raised in the machine.
+    Reply: its value.  What it raises is raised in the machine.  With `patience` a plain function that is called
+    synchronously runs in a thread, which nobody waits for any longer than that.
     """
 
     function: Callable[..., Any]
     arguments: tuple[Any, ...] = ()
+    patience: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -191,11 +196,14 @@ class Job:
 class RunTools(Effect):
     """Run these jobs, at most `at_once` of them at the same time.  Reply: tuple[ToolResult, ...] in the order of jobs.
 
+    `patience`: seconds for all of them together; those that have not begun by then do not.
+
     Never raises: what fails, is late or was cancelled is a result that says so (`ErrorCode`).
     """
 
     jobs: tuple[Job, ...]
     at_once: int = 1
+    patience: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,6 +289,10 @@ class Leave(Effect):
 
 class Cancelled(Exception):
     """The caller wants no more: raised in the machine, which ends what it has begun and asks for nothing new."""
+
+
+class Late(Cancelled):
+    """The time that an effect was given is over; what it began is let go of."""
 
 
 Machine: TypeAlias = Generator[Any, Any, T]

@@ -16,11 +16,14 @@ This module does not know about tools, wires or I/O.  Contract: every message en
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from copyreg import __newobj__  # type: ignore[attr-defined]
 from enum import StrEnum
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeVar
 
 from .types import Issue
+
+W = TypeVar("W", bound=StrEnum)
 
 
 class ErrorCode(StrEnum):
@@ -80,9 +83,21 @@ def http_code(status: int) -> str:
 class DragomanError(Exception):
     """The root of everything raised on purpose."""
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Another process gets the fields and words that are there, not what `__init__` would make of the words."""
+        return __newobj__, (type(self), *self.args), self.__dict__ or None
+
 
 class UsageError(DragomanError, ValueError):
     """The caller's mistake; the message says how to call instead."""
+
+
+def one_of(words: type[W], given: Any, what: str) -> W:
+    """The word of an enum that `given` is, itself or as a text.  Raises UsageError for another."""
+    try:
+        return words(given)
+    except ValueError:
+        raise UsageError(f"{what} is {given!r}; give one of {', '.join(words)}") from None
 
 
 class UnknownName(UsageError, KeyError):

@@ -73,3 +73,19 @@ def test_a_message_that_says_nothing_is_refused(given: Any) -> None:
 def test_what_is_no_message_is_refused(given: Any) -> None:
     with pytest.raises((UsageError, CodecError), match=r"give|send"):
         conversation(given, (), None)
+
+
+@pytest.mark.parametrize("api", ["anthropic_messages", "bedrock_converse", "gemini"])
+def test_messages_of_one_api_and_of_openai_are_refused(api: str) -> None:
+    """No codec of these APIs reads what an answer in OpenAI's form says: it would be lost without a word."""
+    for openai in (written("openai_chat", TALK[1:2]), written("openai_chat", TALK[2:3])):
+        with pytest.raises(UsageError, match=r"one conversation|has no role"):
+            conversation("", [*written(api, TALK), *openai], None)
+
+
+def test_the_own_system_prompt_of_a_client_stands_before_that_of_a_conversation() -> None:
+    talk = [Message("system", "OTHER"), Message("user", "Hi.")]
+    assert [each.text for each in conversation("", talk, None, "SYS")] == ["SYS", "OTHER", "Hi."]
+    assert [each.text for each in conversation("", talk, "NEW", "SYS")] == ["NEW", "Hi."]
+    again = conversation("More.", conversation("", talk, None, "SYS"), None, "SYS")
+    assert [each.text for each in again] == ["SYS", "OTHER", "Hi.", "More."]

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dragoman.codecs import CODECS
+from dragoman.codecs import CODECS, decode_stream
 from dragoman.codecs.shared.errors import read_failure
 from dragoman.codecs.shared.frames import Frame
 from dragoman.errors import CodecError, ErrorKind, ProviderError, UsageError
@@ -239,3 +239,23 @@ def test_an_item_that_is_none_is_refused_with_its_place(item: dict[str, Any]) ->
 
 def test_an_id_alone_refers_to_an_item() -> None:
     assert CODECS["openai_responses"].decode_request({"model": "m", "input": [{"id": "msg_1"}]}).messages
+
+
+STREAMS = {
+    "openai_chat": 'data: {"choices": [{"index": 0, "delta": {"content": "Hi"}}]}\n\n',
+    "anthropic_messages": 'event: message_start\ndata: {"type": "message_start", "message": {"content": []}}\n\n',
+    "openai_responses": 'event: response.created\ndata: {"type": "response.created", "response": {"id": "r"}}\n\n',
+    "gemini": 'data: {"candidates": [{"content": {"parts": [{"text": "Hi"}]}}]}\n\n',
+    "ollama_chat": '{"message": {"role": "assistant", "content": "Hi"}, "done": false}\n',
+    "cohere_chat": 'event: message-start\ndata: {"type": "message-start", "id": "c"}\n\n',
+}
+
+
+@pytest.mark.parametrize("named", STREAMS)
+@pytest.mark.parametrize("real", STREAMS)
+def test_a_stream_of_another_api_is_told_by_its_name(named: str, real: str) -> None:
+    if named == real:
+        assert decode_stream(named, STREAMS[named]) is not None
+        return
+    with pytest.raises(CodecError, match=f"of {real}, not of {named}"):
+        decode_stream(named, STREAMS[real])

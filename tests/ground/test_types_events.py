@@ -42,6 +42,7 @@ from dragoman.types import (
     Part,
     Reasoning,
     Report,
+    Request,
     Response,
     Stop,
     Text,
@@ -388,3 +389,17 @@ def test_what_is_no_part_is_refused_and_never_taken_apart(parts: Any) -> None:
 def test_a_role_there_is_not_is_refused(role: Any) -> None:
     with pytest.raises(UsageError, match="give one of system, user"):
         Message(role, "x")
+
+
+@pytest.mark.parametrize("kind", [bytes, bytearray, memoryview])
+def test_media_may_be_given_as_bytes(kind: type) -> None:
+    media = Media(mime="image/png", data=kind(b"\x89PNG"))
+    assert media == Media(mime="image/png", data="iVBORw==")
+    assert dataclasses.replace(media, name="a") == Media(mime="image/png", data="iVBORw==", name="a")
+    request = Request(model="m", messages=(Message("user", [media]),))
+    assert "iVBORw==" in to_json(CODECS["openai_chat"].encode_request(request))
+
+
+def test_media_of_anything_else_is_refused() -> None:
+    with pytest.raises(UsageError, match="give its bytes"):
+        Media(data=3)  # type: ignore[arg-type]

@@ -155,9 +155,15 @@ def test_no_api_reads_an_answer_without_calls_out_of_anything(api: str) -> None:
 
 
 EMPTY: list[dict[str, Any]] = [
-    {}, {"text": None}, {"choices": []}, {"choices": [{}]}, {"message": None}, {"content": None}, {"content": "hello"},
+    {}, {"text": None}, {"choices": [{}]}, {"message": None}, {"content": None}, {"content": "hello"},
     {"choices": [{"message": None}]},
 ]  # fmt: skip
+
+
+@pytest.mark.parametrize("body", [{"choices": []}, {"choices": [], "usage": None}])
+def test_a_body_that_answers_nothing_is_no_answer_without_calls(body: dict[str, Any]) -> None:
+    with pytest.raises(UsageError, match="no answer in a mapping of"):
+        extract(body)
 
 
 @pytest.mark.parametrize("body", EMPTY)

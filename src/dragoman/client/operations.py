@@ -94,7 +94,7 @@ class Operations:
     def __init__(self, catalogue: Catalogue, defaults: Defaults, rules: Rules | None, health: Health | None) -> None:
         self._catalogue, self._defaults = catalogue, defaults
         rules = rules or Rules()
-        self._rules = rules if rules.chance is not None else replace(rules, chance=random.random)
+        self._rules = replace(rules, complete=True, chance=rules.chance or random.random)
         self._learned = Capabilities()
         self.health: Health = health or Health()
 
@@ -136,7 +136,7 @@ class Operations:
         wanted: Models = model or self._defaults.model
         routes = self._catalogue.routes(wanted)
         runnables = self._tools(tools)
-        request = self._request(conversation(prompt, messages, self._system(system)), sampling, tool_choice, extra)
+        request = self._request(self._said(prompt, messages, system), sampling, tool_choice, extra)
         check_choice(request.tool_choice, [*runnables], request.extra)
         task = _Task(
             request=request,
@@ -226,7 +226,7 @@ class Operations:
         """
         check(sampling=sampling, system=system, extra=extra, on_event=on_event, cancel=cancel)
         routes = self._catalogue.routes(model or self._defaults.model)
-        request = self._request(conversation(prompt, messages, self._system(system)), sampling, tool_choice, extra)
+        request = self._request(self._said(prompt, messages, system), sampling, tool_choice, extra)
         request = replace(request, tools=self._defaults.tools.definitions if tools is None else definitions_of(tools))
         check_choice(request.tool_choice, [tool.name for tool in request.tools], request.extra)
 
@@ -237,8 +237,8 @@ class Operations:
 
     # ── parts of plans ───────────────────────────────────────────────────────
 
-    def _system(self, system: str | None) -> str | None:
-        return self._defaults.system if system is None else system
+    def _said(self, prompt: Prompt, messages: Prompt, system: str | None) -> tuple[Message, ...]:
+        return conversation(prompt, messages, system, self._defaults.system)
 
     def _tools(self, tools: Tools | None) -> ToolSet:
         return self._defaults.tools if tools is None else toolset(tools)

@@ -13,6 +13,7 @@ from enum import StrEnum
 from types import GeneratorType
 from typing import Any, TypeAlias, TypeVar
 
+from ..codecs.shared.issues import broke_off
 from ..effects import Machine, Now, Sleep, relay
 from ..errors import ErrorKind, ProviderError, UsageError, without_frames
 from ..events import EVENTS, Event, IssueReported, Started, WireEvent
@@ -33,6 +34,10 @@ T = TypeVar("T")
 NO_ROUTES = "no routes to ask; give at least one"
 NO_TOOLS = "no route has native tools ({names}); allow tools told as text, or add a route that has them"
 EVERY_ROUTE = "every route failed: {failures}{when}; {advice}"
+BROKE_OFF = (
+    "the provider's answer broke off: its stream ended before it said that this was all, and nothing of it was run; "
+    "ask again, or ask another provider"
+)
 RESTS = "rests for {seconds:.0f} s after its last failure ({kind})"
 
 
@@ -184,7 +189,7 @@ class _Attempts:
 
     __slots__ = (
         "_began", "_failures", "_first", "_is_alone", "_is_only", "_learned", "_note_step", "_request", "_rules",
-        "_spread", "answered", "health", "issues", "last", "places",
+        "_spread", "answered", "complete", "health", "issues", "last", "places",
     )  # fmt: skip
 
     def __init__(  # noqa: PLR0917
@@ -192,6 +197,7 @@ class _Attempts:
         note: Note | None = None, answered: Answered | None = None, first: First | None = None,
     ) -> None:  # fmt: skip
         self._request, self.health, self._learned, self._rules = request, health, learned, rules
+        self.complete = rules.complete
         self._spread, self._note_step, self.answered = spread, note or _not_noted, answered
         self._failures: tuple[RouteFailed, ...] = ()
         self.places: tuple[Place, ...] = ()
@@ -408,6 +414,8 @@ class _RelayedTurn:
     def ended(self, response: Response) -> Response | Machine[Response]:
         """The turn has answered; what waits of that goes out."""
         attempts = self._attempts
+        if response.issues and attempts.complete and broke_off(response.issues):
+            return self.failed(ProviderError(BROKE_OFF, kind=ErrorKind.NETWORK, code="incomplete_answer"))
         attempts.health.answered(attempts.places[-1])
         if attempts.issues:
             response = replace(response, issues=(*attempts.issues, *response.issues))

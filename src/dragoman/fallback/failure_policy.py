@@ -62,6 +62,7 @@ class Rules:
     brief       the same while other routes are left: going elsewhere is quicker
     cooldown    how long a route rests after its first failure; it doubles up to `max_cooldown`
     text_tools  whether routes without native tools may serve turns with tools, as text
+    complete    whether an answer that broke off is a failure, also where a call in it is whole; a client's always is
     chance      gives numbers from [0, 1): spreads the waits of many callers, so that they do not come back together;
                 None: whoever performs the chain brings one, and without it nothing is spread
     """
@@ -73,6 +74,7 @@ class Rules:
     cooldown: float = 30.0
     max_cooldown: float = 300.0
     text_tools: bool = True
+    complete: bool = False
     chance: Callable[[], float] | None = None
 
     def wait(self, error: ProviderError, attempt: int, *, alone: bool) -> float | None:

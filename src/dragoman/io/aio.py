@@ -40,7 +40,7 @@ from .failures import (
 from .held_bytes import HeldBytes
 from .ids import mint
 from .kept_connections import QuietConnector
-from .tasks import TaskToolRunner, interruptible
+from .tasks import TaskToolRunner, in_time, interruptible
 
 HEADERS = {"accept-encoding": "identity"}
 """Of every request."""
@@ -204,7 +204,7 @@ class AsyncPerformer:
         if kind is Read:
             if effect.held != self._held:  # type: ignore[attr-defined]
                 await self._hold(effect.held)  # type: ignore[attr-defined]
-            if effect.within is None and self._cancel is None and self._answer is not None:  # type: ignore[attr-defined]
+            if effect.within is effect.patience is self._cancel is None and self._answer is not None:  # type: ignore[attr-defined]
                 content = self._answer.content
                 try:  # what nearly all effects are, without a frame more than it takes
                     data = await content.readany()
@@ -218,7 +218,7 @@ class AsyncPerformer:
             return how(effect)
         match effect:
             case Read(within):
-                return await (self._read() if within is None else self._read_within(within))
+                return await (in_time(self._read(), effect.patience) if within is None else self._read_within(within))
             case Open():
                 return await self._open(effect)
             case Close():
@@ -237,6 +237,8 @@ class AsyncPerformer:
         self._url = effect.url
         try:
             sending = self._pool.send(effect)
+            if effect.patience is not None:
+                sending = in_time(sending, effect.patience)
             sent = await (sending if self._cancel is None else interruptible(sending, self._cancel))
         except (aiohttp.InvalidURL, aiohttp.NonHttpUrlClientError) as error:
             raise UsageError(f"not a URL: {origin(effect.url)!r}; give one like http://127.0.0.1:8080/v1") from error

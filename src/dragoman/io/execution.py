@@ -27,6 +27,7 @@ from ..types import ToolResult
 LATE = "the tool did not end within {seconds:g} s and was given up; what it began may still take effect"
 STOPPED = "cancelled while the tool was running; what it began may still take effect"
 NOT_BEGUN = "cancelled before the tool began; it did not run"
+NO_TIME = "the time of the run was over before the tool began; it did not run"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +83,7 @@ class Posted:
 class _Running:
     job: Job
     abandon: Abandon
+    begun: float
     deadline: float | None
 
 
@@ -100,6 +102,7 @@ class Execution:
         self._jobs = work.jobs
         self._at_once = max(1, work.at_once)
         self._start, self._post, self._observer, self._clock = start, post, observer, clock
+        self._until = None if work.patience is None else clock() + work.patience
         self._waiting = deque(range(len(work.jobs)))
         self._running: dict[int, _Running] = {}
         self._results: dict[int, ToolResult] = {}
@@ -133,14 +136,15 @@ class Execution:
         for index, each in list(self._running.items()):
             if each.deadline is not None and each.deadline <= now:
                 each.abandon()
-                self._settle(index, _failed(each.job, ErrorCode.TIMEOUT, LATE.format(seconds=each.job.timeout)))
+                seconds = round(each.deadline - each.begun, 3)
+                self._settle(index, _failed(each.job, ErrorCode.TIMEOUT, LATE.format(seconds=seconds)))
+        if self._until is not None and self._until <= now:
+            self._leave(ErrorCode.NOT_EXECUTED, NO_TIME)
         self._launch()
 
     def cancel(self) -> None:
         """Give up every job that has not ended."""
-        while self._waiting:
-            index = self._waiting.popleft()
-            self._results[index] = _failed(self._jobs[index], ErrorCode.CANCELED, NOT_BEGUN)
+        self._leave(ErrorCode.CANCELED, NOT_BEGUN)
         for index, each in list(self._running.items()):
             each.abandon()
             self._settle(index, _failed(each.job, ErrorCode.CANCELED, STOPPED))
@@ -152,19 +156,27 @@ class Execution:
             each.abandon()
         self._running.clear()
 
+    def _leave(self, code: ErrorCode, why: str) -> None:
+        """What has not begun does not run."""
+        while self._waiting:
+            index = self._waiting.popleft()
+            self._results[index] = _failed(self._jobs[index], code, why)
+
     def _launch(self) -> None:
         while self._waiting and len(self._running) < self._at_once:
             index = self._waiting.popleft()
             job = self._jobs[index]
             if self._observer is not None:
                 self._observer.started(job)
-            deadline = None if job.timeout is None else self._clock() + job.timeout
+            now = self._clock()
+            own = None if job.timeout is None else now + job.timeout
+            bounds = [until for until in (own, self._until) if until is not None]
             try:
                 abandon = self._start(job, partial(self._post_from, index))
             except RuntimeError as error:  # no more threads
                 self._settle(index, failure_of(job.call, error))
             else:
-                self._running[index] = _Running(job, abandon, deadline)
+                self._running[index] = _Running(job, abandon, now, min(bounds, default=None))
 
     def _post_from(self, index: int, value: ToolProgress | ToolResult) -> None:
         self._post(Posted(index, value))

@@ -107,7 +107,7 @@ class Performer:
     def _perform(self, effect: Effect) -> Any:
         match effect:
             case Read(within):
-                return self._read() if within is None else self._read_within(within)
+                return self._read(effect.patience) if within is None else self._read_within(within)
             case Open():
                 return self._open(effect)
             case Close():
@@ -127,7 +127,7 @@ class Performer:
         self._url = effect.url
         sending = _Sending(self._client, effect)
         try:
-            answer = self._answer = self._unless_cancelled(sending.send, sending.abandon)
+            answer = self._answer = self._call(sending.send, sending.abandon, effect.patience)
         except (httpx2.InvalidURL, httpx2.UnsupportedProtocol) as error:
             raise UsageError(f"not a URL: {origin(effect.url)!r}; give one like http://127.0.0.1:8080/v1") from error
         except Exception as error:
@@ -135,12 +135,12 @@ class Performer:
         self._pieces = answer.iter_bytes()
         return Opened(answer.status_code, {k.lower(): v for k, v in answer.headers.items()})
 
-    def _read(self) -> bytes:
+    def _read(self, patience: float | None = None) -> bytes:
         if self._answer is None:
             raise UsageError("nothing to read; yield Open first")
         pieces = self._pieces
         try:
-            piece: bytes = self._unless_cancelled(lambda: next((p for p in pieces if p), b""), self._cut)
+            piece: bytes = self._call(lambda: next((p for p in pieces if p), b""), self._cut, patience)
         except Exception as error:
             raise provider_error(error, self._url, FAILURES) or error from error
         return piece
@@ -157,8 +157,11 @@ class Performer:
         self._close()
         return b""
 
-    def _unless_cancelled(self, function: Callable[[], Any], stop: Callable[[], None]) -> Any:
-        return function() if self._helper is None else self._helper.call(function, stop)
+    def _call(self, function: Callable[[], Any], stop: Callable[[], None], patience: float | None) -> Any:
+        """The value of `function`, unless that is not waited for any more."""
+        if self._helper is None and patience is not None:
+            self._helper = Helper(self._cancel)
+        return function() if self._helper is None else self._helper.call(function, stop, patience)
 
     def _end(self) -> None:
         self._tools.close()

@@ -12,7 +12,7 @@ import inspect
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
-from ..effects import Cancelled, Invoke, Job, RunTools, ToolProgress
+from ..effects import Cancelled, Invoke, Job, Late, RunTools, ToolProgress
 from ..types import ToolResult
 from .cancel import Cancel
 from .execution import (
@@ -58,7 +58,7 @@ class TaskToolRunner:
     async def invoke(self, effect: Invoke) -> Any:
         """The value of the user's function, called on the loop."""
         value = effect.function(*effect.arguments)
-        return await value if inspect.isawaitable(value) else value
+        return await in_time(value, effect.patience) if inspect.isawaitable(value) else value
 
     async def begin(self, work: RunTools) -> None:
         """Start the jobs."""
@@ -183,6 +183,19 @@ def listen(cancel: Cancel | None, handle: Callable[[Any], None], value: Any) -> 
             loop.call_soon_threadsafe(handle, value)
 
     return cancel.listen(on_cancel)
+
+
+async def in_time(awaitable: Awaitable[T], patience: float | None) -> T:
+    """The value of `awaitable`; `Late` after so many seconds, and then it is cancelled."""
+    if patience is None:
+        return await awaitable
+    try:
+        async with asyncio.timeout(patience) as bound:
+            return await awaitable
+    except TimeoutError:
+        if bound.expired():
+            raise Late from None
+        raise
 
 
 async def interruptible(awaitable: Awaitable[T], cancel: Cancel | None) -> T:

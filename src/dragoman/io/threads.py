@@ -17,7 +17,7 @@ from functools import partial
 from queue import Empty, SimpleQueue
 from typing import Any
 
-from ..effects import Cancelled, Invoke, Job, RunTools, ToolProgress
+from ..effects import Cancelled, Invoke, Job, Late, RunTools, ToolProgress
 from ..types import ToolResult
 from .cancel import Cancel
 from .execution import Abandon, Attend, Begin, Execution, OwnCode, Post, Posted, ToolObserver, call, concluded, failed
@@ -118,8 +118,15 @@ class ThreadToolRunner:
 
     def invoke(self, effect: Invoke) -> Any:
         """The value of the user's function."""
-        value = effect.function(*effect.arguments)
-        return self._loop.submit(value).result() if inspect.isawaitable(value) else value
+        if effect.patience is None:
+            value = effect.function(*effect.arguments)
+            return self._loop.submit(value).result() if inspect.isawaitable(value) else value
+        called = _Called(effect, self._loop)
+        helper = Helper(self._cancel)
+        try:
+            return helper.call(called.value, called.stop, effect.patience)
+        finally:
+            helper.close()
 
     def begin(self, work: RunTools) -> None:
         """Start the jobs."""
@@ -215,40 +222,70 @@ class _Thread:
             self._loop.doubt()
 
 
+class _Called:
+    """A user's function that may take too long; what it awaits can be stopped."""
+
+    def __init__(self, effect: Invoke, loop: LoopThread) -> None:
+        self._effect, self._loop = effect, loop
+        self._awaited: Future[Any] | None = None
+
+    def value(self) -> Any:
+        """What it returns."""
+        value = self._effect.function(*self._effect.arguments)
+        if not inspect.isawaitable(value):
+            return value
+        self._awaited = self._loop.submit(value)
+        return self._awaited.result()
+
+    def stop(self) -> None:
+        """Nobody waits for it any more."""
+        if self._awaited is not None:
+            self._awaited.cancel()
+
+
 class Helper:
     """A thread that waits in the caller's place, so that the caller can be cancelled; left behind where it is."""
 
-    def __init__(self, cancel: Cancel) -> None:
+    def __init__(self, cancel: Cancel | None) -> None:
         self._cancel = cancel
         self._work: SimpleQueue[Callable[[], Any] | None] | None = None
         self._answers: SimpleQueue[tuple[Any, BaseException | None] | None] = SimpleQueue()
 
-    def call(self, function: Callable[[], Any], stop: Callable[[], None]) -> Any:
+    def call(self, function: Callable[[], Any], stop: Callable[[], None], patience: float | None = None) -> Any:
         """Call `function`: its value or exception; `Cancelled` as soon as somebody cancels, after `stop` was called.
 
-        `stop` is what makes the function end, which nobody waits for.
+        `Late` after so many seconds.  `stop` is what makes the function end, which nobody waits for.
         """
         if self._work is None:
             self._begin()
         assert self._work is not None
         answers = self._answers
-        forget = self._cancel.listen(lambda: answers.put(None))
+        forget = self._cancel.listen(lambda: answers.put(None)) if self._cancel is not None else _nothing
+        over: BaseException = Cancelled()
         try:
             self._work.put(function)
-            found = answers.get()
-        except KeyboardInterrupt:
-            self._cancel.cancel()
-            found = None
+            found = answers.get(timeout=patience)
+        except (Empty, KeyboardInterrupt) as why:
+            found, over = None, self._over(why)
         finally:
             forget()
         if found is None:
             self.close()
             stop()
-            raise Cancelled
+            raise over
         value, error = found
         if error is not None:
             raise error
         return value
+
+    def _over(self, why: Empty | KeyboardInterrupt) -> BaseException:
+        """What is raised instead of an answer.  Ctrl-C is a way to cancel where there is something to cancel by."""
+        if isinstance(why, Empty):
+            return Late()
+        if self._cancel is None:
+            return why
+        self._cancel.cancel()
+        return Cancelled()
 
     def close(self) -> None:
         """Let the thread end once it has done what it does."""

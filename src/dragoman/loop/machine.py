@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from itertools import groupby
 from typing import Any, TypeAlias, get_args
 
-from ..effects import Cancelled, Machine, NewId, relay
+from ..effects import Cancelled, Late, Machine, NewId, relay
 from ..errors import ErrorCode, ProviderError, UsageError
 from ..events import Event
 from ..tools import ToolSet
@@ -72,6 +72,9 @@ class _Loop:
         state = self._state
         try:
             end = yield from self._turns()
+        except Late:
+            end = self._out_of_time()
+            state.break_off(keep=True)
         except Cancelled:
             end = Interrupted()
             state.break_off(keep=True)
@@ -106,7 +109,10 @@ class _Loop:
         if policy.tokens is not None and state.usage.total >= policy.tokens:
             return Limit(Bound.TOKENS, policy.tokens)
         out_of_time = (yield from state.deadline.left()) == 0
-        return Limit(Bound.SECONDS, policy.timeout or 0) if out_of_time else None
+        return self._out_of_time() if out_of_time else None
+
+    def _out_of_time(self) -> Limit:
+        return Limit(Bound.SECONDS, self._state.policy.timeout or 0)
 
     # ── one turn ─────────────────────────────────────────────────────────────
 
@@ -115,7 +121,7 @@ class _Loop:
         request, index = state.next_request(), state.counts.turns
         yield TurnStarted(index, request)
         state.log, state.response = EventLog(), None
-        response: Response = yield from _logged(self._sure(request), state.log)
+        response: Response = yield from _logged(state.deadline.bound(self._sure(request)), state.log)
         response = state.response = settled(response, state.policy.doubt)
         state.counts.turns += 1
         state.usage += response.usage

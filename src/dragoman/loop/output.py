@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
+from ..errors import one_of
 from ..jsontext import dumps
 from ..lenient.answers import Fitting, fit, read_answer
 from ..schema.validation import Fault, check_schema, faults, shape
@@ -50,14 +51,15 @@ class Output:
         """
         if isinstance(what, Output):
             return what
+        way = one_of(How, how, "how")
         if isinstance(what, Mapping):
-            return cls(schema=what, how=How(how), name=name, description=description)
+            return cls(schema=what, how=way, name=name, description=description)
         form = form_of(what)
-        return cls(schema=form.schema, how=How(how), name=name, description=description, convert=form.read)
+        return cls(schema=form.schema, how=way, name=name, description=description, convert=form.read)
 
     def __post_init__(self) -> None:
         check_schema(self.schema, self.name)
-        object.__setattr__(self, "how", How(self.how))
+        object.__setattr__(self, "how", one_of(How, self.how, "how"))
 
     @property
     def by_tool(self) -> bool:

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 from ..dialects.rows.table import row_of
 from ..dialects.spec import Dialect
-from ..errors import UsageError
+from ..errors import UsageError, one_of
 from ..tools import Runnable
 from ..types import JsonObject, ToolCall, ToolResult
 
@@ -83,7 +83,8 @@ class Policy:
     max_calls          calls of one answer that run; the others get a result that says so.  None: all
     max_writes         calls of tools that are not read-only that run in the whole run; the same, and a model that goes
                        on with nothing else ends it.  None: all
-    timeout            seconds of wall time of the whole run; None: no limit
+    timeout            seconds of wall time of the whole run: of answers, waits, tools and hooks, which run in a thread
+                       then; None: no limit
     tokens             tokens in and out of all turns; None: no limit
     max_parallel       tools that run at the same time
     tool_timeout       seconds a tool may take that has no timeout of its own; None: no limit
@@ -126,12 +127,11 @@ class Policy:
                 raise UsageError(f"policy: {name} is {value!r}; give {bound} or more")
         for name, (bound, kind) in ABOVE.items():
             value = getattr(self, name)
-            if value is not None and (not _is_number(value, kind) or value <= bound):
+            if value is not None and not (_is_number(value, kind) and bound < value < MOST):
                 raise UsageError(f"policy: {name} is {value!r}; give more than {bound}, or None for no limit")
         self._check_hooks()
-        if self.duplicates not in tuple(Duplicates):
-            raise UsageError(f"policy: duplicates is {self.duplicates!r}; give one of {', '.join(Duplicates)}")
-        if self.strict not in (None, True, False):
+        object.__setattr__(self, "duplicates", one_of(Duplicates, self.duplicates, "policy: duplicates"))
+        if not isinstance(self.strict, bool | None):
             raise UsageError(f"policy: strict is {self.strict!r}; give True or False, or None for what each route says")
         if self.dialect is not None:
             object.__setattr__(self, "dialect", row_of(self.dialect))
@@ -161,4 +161,6 @@ ABOVE: dict[str, tuple[int, type]] = {
     "tool_timeout": (0, float), "result_limit": (LEAST_RESULT - 1, int),
 }  # fmt: skip
 """The numbers of a policy that must be so many at least, and those above which they must be, or None."""
+MOST = 1e9
+"""What is as much as this is no limit: no clock waits so long, and "not a number" is not below it."""
 DOUBTS = ("ask", "run", "text")

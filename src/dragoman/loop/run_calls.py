@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ..effects import Cancelled, Invoke, Job, Machine, RunTools
+from ..effects import Cancelled, Invoke, Job, Late, Machine, RunTools
 from ..errors import ErrorCode, UsageError
 from ..jsontext import dumps
 from ..tools import Approval
@@ -100,7 +100,7 @@ class CallRunner:
                 why = ENDED if final is not None else OUT_OF_TIME
                 yield from self._answer((each.call, not_run(each.call, why)) for each in group)
                 continue
-            yield from self._group(group, left)
+            yield from self._group(group)
             final = next((done for each in group if (done := self._finished(each))), None)
         yield from self._answer((call, _shared(call, self.results[other.id])) for call, other in again)
         return RanCalls(final, self.count)
@@ -147,11 +147,11 @@ class CallRunner:
 
     # ── one group ────────────────────────────────────────────────────────────
 
-    def _group(self, group: Sequence[ReadyCall], left: float | None) -> Machine[None]:
+    def _group(self, group: Sequence[ReadyCall]) -> Machine[None]:
         admitted: dict[str, ReadyCall | ToolResult] = {}
         for each in group:
             admitted[each.call.id] = yield from self._admit(each)
-        ran = yield from self._performed([each for each in admitted.values() if isinstance(each, ReadyCall)], left)
+        ran = yield from self._performed([each for each in admitted.values() if isinstance(each, ReadyCall)])
         self.results |= {id_: each if isinstance(each, ToolResult) else ran[id_] for id_, each in admitted.items()}
         try:
             for original in group:
@@ -164,14 +164,15 @@ class CallRunner:
             raise
         yield from self._ended(group)
 
-    def _performed(self, admitted: Sequence[ReadyCall], left: float | None) -> Machine[dict[str, ToolResult]]:
+    def _performed(self, admitted: Sequence[ReadyCall]) -> Machine[dict[str, ToolResult]]:
         """The results of these calls, which run side by side, by their ids."""
-        for each in admitted:
-            yield ToolStarted(each.call)
         if not admitted:
             return {}
+        left = yield from self._left()
+        for each in admitted:
+            yield ToolStarted(each.call)
         jobs = tuple(self._job(each, left) for each in admitted)
-        ran: tuple[ToolResult, ...] = yield RunTools(jobs, self.policy.max_parallel)
+        ran: tuple[ToolResult, ...] = yield RunTools(jobs, self.policy.max_parallel, left)
         self.count += len(admitted)
         return {each.call.id: _for_call(result, each.call) for each, result in zip(admitted, ran, strict=True)}
 
@@ -211,7 +212,7 @@ class CallRunner:
         return allowed
 
     def _before(self, hook: Callable[..., Any], each: ReadyCall) -> Machine[ReadyCall | ToolResult]:
-        returned = yield from _invoke(hook, each.call)
+        returned = yield from self._invoke(hook, each.call)
         match returned:
             case None:
                 return each
@@ -227,7 +228,7 @@ class CallRunner:
 
     def _after(self, call: ToolCall, result: ToolResult) -> Machine[ToolResult]:
         for hook in self.policy.after:
-            returned = yield from _invoke(hook, call, result)
+            returned = yield from self._invoke(hook, call, result)
             if returned is not None and not isinstance(returned, ToolResult):
                 raise HookFailed(UsageError(_wrong("an after hook", returned, "a ToolResult or None")))
             result = result if returned is None else _for_call(returned, call)
@@ -242,7 +243,7 @@ class CallRunner:
         problem = ""
         for _ in range(EDITS):
             request = ApprovalRequest(call=each.call, runnable=each.runnable, problem=problem)
-            decision = _decision((yield from _invoke(approve, request)))
+            decision = _decision((yield from self._invoke(approve, request)))
             yield ApprovalDecided(each.call, decision)
             if isinstance(decision, Allowed):
                 return each
@@ -254,6 +255,22 @@ class CallRunner:
                 return found
             problem = explained(found, self.checker.tools, 1)
         return not_run(each.call, f"the arguments it was to run with do not fit: {problem}", ErrorCode.INVALID_ARGS)
+
+    def _invoke(self, function: Callable[..., Any], *arguments: Any) -> Machine[Any]:
+        left = yield from self._left()
+        try:
+            return (yield Invoke(function, arguments, left))
+        except Cancelled:
+            raise
+        except Exception as error:
+            raise HookFailed(error) from error
+
+    def _left(self) -> Machine[float | None]:
+        """The time that is left.  Raises Late where that is none."""
+        left = yield from self.deadline.left()
+        if left == 0:
+            raise Late
+        return left
 
 
 def _groups(calls: Sequence[ReadyCall]) -> Iterator[list[ReadyCall]]:
@@ -273,15 +290,6 @@ def _groups(calls: Sequence[ReadyCall]) -> Iterator[list[ReadyCall]]:
 
 
 # ── hooks ────────────────────────────────────────────────────────────────────
-
-
-def _invoke(function: Callable[..., Any], *arguments: Any) -> Machine[Any]:
-    try:
-        return (yield Invoke(function, arguments))
-    except Cancelled:
-        raise
-    except Exception as error:
-        raise HookFailed(error) from error
 
 
 def _decision(returned: Any) -> Decision:

@@ -15,7 +15,7 @@ from ..dialects.rows.nonce import carries_a_nonce
 from ..dialects.rows.table import DIALECTS, resolve, row_of
 from ..dialects.spec import Dialect
 from ..effects import DEFAULT_TIMEOUTS, Timeouts
-from ..errors import UsageError
+from ..errors import UsageError, one_of
 from ..memo import CONSTANTS, memoize
 from ..types import NOTHING, Issue
 from ..version import __version__
@@ -39,6 +39,12 @@ NONCE_IN_TEXT = (
 NO_FENCE = (
     "calls of the dialect {name!r} have no fence, and cannot carry a nonce; take {ours!r}, or leave out one of the two"
 )
+NO_ROW = (
+    "route: provider is {given!r}; give a row, as COMPATIBLE['openai_chat'] of dragoman.providers.rows, or name the "
+    "model as 'provider/model'"
+)
+DOUBTS = ("ask", "run", "text")
+SWITCHES = ("compact", "strict", "nonce", "stream")
 ASK_FOR_URL = "provider {name!r} has no address of its own; give a base URL (base_url, --upstream): http://127.0.0.1:8080/v1"
 
 
@@ -95,15 +101,31 @@ class Route:
     weight: float = 1.0
 
     def __post_init__(self) -> None:
-        """Raises UsageError for a nonce where no call could carry it: it would be asked for, and not hold."""
+        """Raises UsageError for what is no way to a model, and for a nonce that no call could carry.
+
+        It would be asked for, and not hold.
+        """
+        self._check()
+        rows = resolve(self.dialects) if self.dialects != "auto" else ()
+        own = (row_of(self.prompt_dialect),) if self.prompt_dialect else ()
         if not self.nonce:
             return
         if self.tools is Tools.NATIVE:
             raise UsageError(NONCE_IN_TEXT)
-        rows = resolve(self.dialects) if self.dialects != "auto" else ()
-        for row in (*rows, *([row_of(self.prompt_dialect)] if self.prompt_dialect else ())):
+        for row in (*rows, *own):
             if not carries_a_nonce(row):
                 raise UsageError(NO_FENCE.format(name=row.name, ours=OURS))
+
+    def _check(self) -> None:
+        if not isinstance(self.provider, Provider):
+            raise UsageError(NO_ROW.format(given=self.provider))
+        if self.tools is not None:
+            object.__setattr__(self, "tools", one_of(Tools, self.tools, "route: tools"))
+        if self.doubt not in DOUBTS:
+            raise UsageError(f"route: doubt is {self.doubt!r}; give one of {', '.join(DOUBTS)}")
+        for name in SWITCHES:
+            if not isinstance(getattr(self, name), bool | None):
+                raise UsageError(f"route: {name} is {getattr(self, name)!r}; give True or False")
 
     @property
     def mode(self) -> Tools:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, TypeAlias
 
-from ..errors import UsageError
+from ..errors import UsageError, one_of
 from ..schema.validation import Fault, faults
 from ..types import JsonObject, Tool, ToolCall
 
@@ -42,6 +42,8 @@ class Context:
     report: Callable[[str], None] = ignored
 
 
+MOST = 1e9
+"""Seconds that no clock waits."""
 Function: TypeAlias = Callable[[JsonObject, Context], Any]
 Check: TypeAlias = Callable[[JsonObject], list[Fault]]
 
@@ -70,13 +72,21 @@ class Runnable:
     check: Check | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        if self.timeout is not None and not self.timeout > 0:
+        of = f"tool {self.tool.name!r}"
+        if self.timeout is not None and not (_is_number(self.timeout) and 0 < self.timeout < MOST):
             raise UsageError(
-                f"tool {self.tool.name!r} has a timeout of {self.timeout}: give seconds above 0, or None for no limit "
-                "of its own"
+                f"{of} has a timeout of {self.timeout!r}: give seconds above 0, or None for no limit of its own"
             )
+        object.__setattr__(self, "approval", one_of(Approval, self.approval, f"{of}: its approval"))
+        for name in ("read_only", "idempotent", "final"):
+            if not isinstance(getattr(self, name), bool):
+                raise UsageError(f"{of}: {name} is {getattr(self, name)!r}; give True or False")
 
     def faults(self, arguments: JsonObject) -> list[Fault]:
         """All that is wrong with `arguments`: what fails the schema, else what has no Python value."""
         found = faults(self.tool.parameters, arguments)
         return found if found or self.check is None else self.check(arguments)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)

@@ -178,7 +178,8 @@ def _found(response: Mapping[str, Any] | Response) -> _Found:
     message, finish = message_in(response)
     if not api_of(response) and SAID.isdisjoint(response) and (failure := failure_in(response)):
         raise failure
-    if message is response and response and SAID.isdisjoint(response) and response.get("message", "") is not None:
+    silent = SAID.isdisjoint(response) and response.get("message", "") is not None
+    if message is response and response and (silent or response.get("choices") == []):
         raise UsageError(NO_ANSWER.format(keys=", ".join(map(str, list(response)[:5]))))
     if is_piece(response):
         raise UsageError(A_PIECE)

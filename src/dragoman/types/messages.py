@@ -6,6 +6,7 @@ says of its own past; `metadata` carries what is not modelled, so that nothing a
 
 from __future__ import annotations
 
+from binascii import b2a_base64
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from operator import attrgetter
@@ -39,13 +40,28 @@ class Reasoning:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Media:
-    """An image, sound or file: base64 `data` or a `url`, with its media type (`image/png`)."""
+    """An image, sound or file: base64 `data` or a `url`, with its media type (`image/png`).
+
+    `data` may be given as bytes.  Raises UsageError for what is no text.
+    """
 
     mime: str = ""
     data: str = ""
     url: str = ""
     name: str = ""
     metadata: JsonObject = NOTHING
+
+    def __post_init__(self) -> None:
+        if type(self.data) is not str:
+            object.__setattr__(self, "data", _base64(self.data))
+
+
+def _base64(data: Any) -> str:
+    if isinstance(data, bytes | bytearray | memoryview):
+        return b2a_base64(data, newline=False).decode()
+    if isinstance(data, str):
+        return data
+    raise _usage_error(f"the data of media is a {type(data).__name__}; give its bytes, or base64 of them")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,7 +168,7 @@ def _as_json(value: Any) -> str:
 
 NO_CONTENT = (
     "a {kind} that is no JSON is no content of a result; give a text, a JSON value, or Text and Media (bytes: decode "
-    "them, or Media(mime=…, data=BASE64))"
+    "them, or Media(mime=…, data=…))"
 )
 
 

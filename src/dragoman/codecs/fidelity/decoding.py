@@ -12,7 +12,7 @@ from typing import Any
 from ...errors import CodecError, UsageError
 from ...events import Assembler
 from ...types import JsonObject, Response
-from ..shared.answer_shapes import check_api, failure_in
+from ..shared.answer_shapes import check_api, check_stream, failure_in
 from ..shared.frame_stream import FrameStream
 from ..shared.spec import Codec
 
@@ -47,10 +47,16 @@ def decode_chunks(codec: Codec, chunks: Iterable[bytes | str] | bytes | str) -> 
     whole = isinstance(chunks, str | bytes | bytearray | memoryview)
     if not isinstance(chunks, Iterable) or isinstance(chunks, Mapping):
         raise UsageError(NO_CHUNKS.format(kind=type(chunks).__name__))
+    start = b""
     for chunk in (chunks,) if whole else chunks:
-        assembler.extend(stream.feed(_as_bytes(chunk)))
+        data = _as_bytes(chunk)
+        start += data[: LOOKED_AT - len(start)]
+        assembler.extend(stream.feed(data))
     assembler.extend(stream.close())
-    return assembler.response()
+    response = assembler.response()
+    if not response.message.parts and response.stop is None:
+        check_stream(start.decode("utf-8", "replace"), codec.name)
+    return response
 
 
 def _as_bytes(chunk: Any) -> bytes:
@@ -61,4 +67,6 @@ def _as_bytes(chunk: Any) -> bytes:
     return bytes(chunk)
 
 
+LOOKED_AT = 8192
+"""Bytes of a stream of which nothing was understood, in which is looked for what else it may be."""
 NO_CHUNKS = "a {kind} is no piece of a stream; pass the bytes of the answer's body as they came, or decode(api, body)"

@@ -8,6 +8,7 @@ is is believed.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from json import JSONDecoder
 
 from ...errors import CodecError, ProviderError
 from ...types import JsonObject
@@ -48,6 +49,11 @@ FAILURES: tuple[tuple[Field, ...], ...] = (
     (("detail", LIST),),
 )
 """What bodies have that say why there is no answer, where nothing else says that they are one."""
+BEGINNINGS: Mapping[str, str] = {
+    "anthropic_messages": "message_start", "openai_responses": "response.", "cohere_chat": "message-start",
+}  # fmt: skip
+"""How the type of a stream's first event begins, where it has one."""
+OTHER = "this is an answer of {found}, not of {api}; give {found!r} as the API"
 WRITTEN_BY: Mapping[str, str] = {"bedrock_invoke": "anthropic_messages"}
 """APIs whose answers are those of another, to the byte."""
 
@@ -62,8 +68,22 @@ def failure_in(body: JsonObject) -> ProviderError | None:
     return read_failure(0, body) if any(has(body, fields) for fields in FAILURES) else None
 
 
+def check_stream(start: str, api: str) -> None:
+    """Raises `CodecError` where a stream begins with an event of another API than `api`, naming that one."""
+    at = start.find("{")
+    try:
+        body = JSONDecoder().raw_decode(start, at)[0] if at >= 0 else {}
+    except (ValueError, RecursionError):
+        return
+    kind = str(body.get("type") or "")
+    named = next((found for found, begin in BEGINNINGS.items() if kind.startswith(begin)), "")
+    if named and named != WRITTEN_BY.get(api, api):
+        raise CodecError(OTHER.format(found=named, api=api), "$", api)
+    check_api(body, api)
+
+
 def check_api(body: JsonObject, api: str) -> None:
     """Raises `CodecError` for an answer of another API than `api`, naming that one."""
     found = api_of(body)
     if found and found != WRITTEN_BY.get(api, api):
-        raise CodecError(f"this is an answer of {found}, not of {api}; give {found!r} as the API", "$", api)
+        raise CodecError(OTHER.format(found=found, api=api), "$", api)

@@ -5,6 +5,7 @@ Knows frames and issues, no API.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from ...events import IssueReported
@@ -35,6 +36,15 @@ def frame_body(frame: Frame) -> dict[str, Any] | IssueReported:
 def wire_fault(message: str, raw: Any = "") -> IssueReported:
     """The wire did something no API describes."""
     return IssueReported(Issue(kind=IssueKind.WIRE_FAULT, message=message, raw=_shown(raw)))
+
+
+BROKEN = "the stream ended "
+"""How every wire begins to say that its answer broke off."""
+
+
+def broke_off(issues: Iterable[Issue]) -> bool:
+    """Is one of these that the stream ended before the wire said that this was all?"""
+    return any(issue.kind is IssueKind.WIRE_FAULT and issue.message.startswith(BROKEN) for issue in issues)
 
 
 OTHER_ANSWERS = "$.candidates"

@@ -143,7 +143,7 @@ class RunRecorder:
         missing = [job for job, result in zip(work.jobs, results, strict=True) if result is None]
         if missing:
             yield from self._tick()
-            fresh = iter((yield RunTools(tuple(missing), work.at_once)))
+            fresh = iter((yield replace(work, jobs=tuple(missing))))
             results = [next(fresh) if result is None else result for result in results]
         return tuple(result for result in results if result is not None)
 
