@@ -40,7 +40,7 @@ INNER: dict[str, tuple[str, ...]] = {
     "codecs": ("shared", "crossing typed", "bedrock fidelity gemini openai stackspot", "anthropic cohere ollama"),
     "dialects": ("spec", "judge", "reading rows", "engine writing", "explain learning"),
     "gateway": (
-        "answer_losses chunked crossing fronts process recordings seals session_key", "config direct", "attached loading reload request_faults shortcut state telemetry", "outgoing straight", "exchange",
+        "answer_losses chunked crossing fronts process recordings seals session_key short_answers", "config direct", "attached loading reload request_faults shortcut state telemetry", "outgoing straight", "exchange",
         "compacting http mcp_tools", "discovery inspector", "gateway", "serving", "app observers upstream", "factory", "inprocess",
     ),
 }  # fmt: skip

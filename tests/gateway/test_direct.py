@@ -16,7 +16,7 @@ import pytest
 from dragoman.effects import Machine, Open, Opened, Read, Sleep, Timeouts, arun
 from dragoman.errors import ProviderError
 from dragoman.gateway.direct import MOST_KEPT, Direct, DirectPool
-from dragoman.io.short_answers import ShortAnswers
+from dragoman.gateway.short_answers import ShortAnswers
 from tests.support.clocks import LONG
 from tests.support.executing import Runner, run_as_gateway, run_async
 from tests.support.peer import Exchange, peer, read_request

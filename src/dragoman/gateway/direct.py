@@ -2,7 +2,7 @@
 
 A session builds a request, a writer, a task that writes and an answer anew each time: half of what asking costs.  What
 depends on the address and the headers alone is built once here, by aiohttp itself; its connector gives connections, and
-its parser reads what comes back, but for what is short and plain (`io/short_answers.py`).  Knows aiohttp by its public
+its parser reads what comes back, but for what is short and plain (`short_answers.py`).  Knows aiohttp by its public
 names; nothing of effects or proxies.
 Contract: the same bytes go out, and the same errors are raised, as by a session that follows no redirect and keeps no
 cookie; what it cannot send so is no `Target`.  A connection goes back once its answer has ended, guarded against what
@@ -24,10 +24,10 @@ from yarl import URL
 from ..effects import Open
 from ..io.aio import HEADERS, KEPT, Answer, AsyncPool, as_aiohttp
 from ..io.held_bytes import HeldBytes
-from ..io.short_answers import Short, ShortAnswers
 from ..memo import Recent
 from ..records import NamedTuple
 from .chunked import Chunked
+from .short_answers import Short, ShortAnswers
 
 TARGETS = 64
 """Addresses with their headers that are remembered."""

@@ -3,7 +3,7 @@
 Knows aiohttp's connector and connections by their public names; nothing of requests.
 Contract: a kept connection whose peer spoke while nobody asked, as servers do that say 408 to who is idle, is ended and
 not given out: aiohttp takes what lies there for the answer to whoever asks next.  Its protocol shows a whole answer
-that came so, and not the beginning of one: while a connection is kept another stands in its place (`ShortAnswers`).
+that came so, and not the beginning of one: while a connection is kept another stands in its place (`Guard`).
 """
 
 from __future__ import annotations
@@ -13,8 +13,6 @@ from functools import partial
 from typing import Any
 
 import aiohttp
-
-from .short_answers import ShortAnswers
 
 MOST_TRIED = 64
 """Connections looked at for one request; a peer over whose new ones something lies is no server."""
@@ -38,20 +36,36 @@ class QuietConnector(aiohttp.TCPConnector):
         return connection
 
 
+class Guard(asyncio.Protocol):
+    """Stands in the place of `handler` while nobody asks: whatever comes ends the connection."""
+
+    __slots__ = ("_handler", "_transport")
+
+    def __init__(self, handler: Any) -> None:
+        self._handler, self._transport = handler, handler.transport
+        self._transport.set_protocol(self)
+
+    def data_received(self, data: bytes) -> None:
+        """Nobody waits for that."""
+        self._transport.close()
+
+    def eof_received(self) -> None:
+        """The peer says no more: the transport ends."""
+        self._handler.eof_received()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """The connection has ended."""
+        self._handler.connection_lost(exc)
+
+
 def _unguard(protocol: Any) -> None:
     """Let the protocol have what comes."""
     transport = None if protocol is None else protocol.transport
-    guard = None if transport is None else transport.get_protocol()
-    if transport is not None and type(guard) is ShortAnswers:
-        guard.leave()
+    if transport is not None and type(transport.get_protocol()) is Guard:
         transport.set_protocol(protocol)
 
 
 def _guard(protocol: Any) -> None:
     """The connection goes back: whatever comes over it ends it."""
     if protocol is not None and protocol.is_connected():
-        ShortAnswers(protocol, asyncio.get_running_loop(), _hand_over)
-
-
-def _hand_over(protocol: Any, seconds: float | None, is_heard: bool) -> None:
-    """Nobody waits for an answer there."""
+        Guard(protocol)

@@ -14,7 +14,7 @@ from aiohttp.http import HttpProcessingError
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dragoman.io.short_answers import MOST, MOST_HEAD, Short, ShortAnswers
+from dragoman.gateway.short_answers import MOST, MOST_HEAD, Short, ShortAnswers
 from tests.support.clocks import LONG
 
 Told = tuple[Any, ...]
