@@ -246,6 +246,8 @@ class Assembler:
                 self._run.append(event.text)
             elif (take := _TAKEN.get(type(event))) is not None:
                 take(self, event)
+            elif type(event) in _NO_EVENTS:
+                raise UsageError(f"a {type(event).__name__} is no event; give what Parser.feed and close gave")
 
     def _start(self, event: Started) -> None:
         self._started = event
@@ -395,6 +397,9 @@ def _both(first: JsonObject, second: JsonObject) -> JsonObject:
 def _in_reasoning(call: ToolCall) -> Issue:
     message = f"the call of {call.name!r} stood in reasoning; it was not run"
     return Issue(kind=IssueKind.IN_REASONING, message=message, name=call.name, raw=call.raw or "", call_id=call.id)
+
+
+_NO_EVENTS = frozenset({int, float, bool, str, bytes, dict, list, tuple, type(None)})
 
 
 def assemble(events: Iterable[Event]) -> Response:

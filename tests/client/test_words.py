@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from dragoman import Approval, Client, Output, Policy, Route, ToolSet, UsageError, runnable, tool
+from dragoman import (
+    Approval,
+    Client,
+    Output,
+    Policy,
+    Route,
+    Rules,
+    ToolSet,
+    UsageError,
+    assemble,
+    parse,
+    runnable,
+    tool,
+)
 from dragoman.loop import Duplicates
 from dragoman.providers.rows import COMPATIBLE
 from dragoman.providers.spec import Tools
@@ -77,6 +91,20 @@ WRONG: dict[str, Callable[[], Any]] = {
     "doubt of a route": lambda: Route(provider=ROW, doubt="zz"),
     "dialects of a route": lambda: Route(provider=ROW, dialects="nope"),
     "prompt dialect of a route": lambda: Route(provider=ROW, prompt_dialect="zz"),
+    "name of a tool": lambda: runnable(look, name=3),  # type: ignore[arg-type]
+    "empty name of a tool": lambda: runnable(look, name=""),
+    "parameters of a tool": lambda: runnable(look, parameters=[]),  # type: ignore[arg-type]
+    "doubt of a client": lambda: Client(doubt="zz"),
+    "dialects of a client": lambda: Client(dialects="nope"),
+    "prompt dialect of a client": lambda: Client(prompt_dialect="zz"),
+    "nonce of a client": lambda: Client(nonce="x"),
+    "routes of a client": lambda: Client(routes=[3]),  # type: ignore[list-item]
+    "providers of a client": lambda: Client(providers=[3]),  # type: ignore[list-item]
+    "raise_on_failure of a client": lambda: Client(raise_on_failure="no"),  # type: ignore[arg-type]
+    "retries": lambda: Rules(retries=-1),
+    "retries as a text": lambda: Rules(retries="2"),  # type: ignore[arg-type]
+    "first wait": lambda: Rules(first=float("nan")),
+    "events": lambda: assemble([1]),  # type: ignore[list-item]
     "how of an output": lambda: Output.of(int, how="magic"),
     "how of an output itself": lambda: Output(schema={}, how="magic"),  # type: ignore[arg-type]
 }
@@ -86,3 +114,14 @@ WRONG: dict[str, Callable[[], Any]] = {
 def test_what_says_nothing_is_refused_where_it_is_given(make: Callable[[], Any]) -> None:
     with pytest.raises(UsageError, match=r"give|did you mean|see:"):
         make()
+
+
+def test_a_client_cannot_go_to_another_process() -> None:
+    with Client("ollama/m") as client, pytest.raises(UsageError, match="each process"):
+        pickle.dumps(client)
+
+
+def test_a_pair_of_a_tool_and_its_function_declares_the_tool() -> None:
+    pair = (runnable(look).tool, look)
+    [call] = parse('<tool_call>{"name": "look", "arguments": {"at": "sky"}}</tool_call>', tools=[pair]).calls  # type: ignore[list-item]
+    assert call.arguments == {"at": "sky"}

@@ -24,10 +24,11 @@ from ..io.cancel import Cancel
 from ..io.execution import ToolObserver
 from ..loop import Policy, RunEvent
 from ..providers.route import Route
+from ..providers.rows import COMPATIBLE
 from ..providers.spec import Provider
 from ..providers.spec import Tools as ToolMode
 from ..types import Sampling
-from .given import check
+from .given import check, check_rows
 from .models import ByProvider, Catalogue, Models, listed
 from .operations import DEFAULT, PLAIN, Defaults, Operation, Operations
 from .tools import Tools, toolset
@@ -113,13 +114,16 @@ class _BaseClient(Generic[W]):
         """
         _check(route)
         check(policy=policy, sampling=sampling, system=system, timeouts=timeouts, rules=rules, health=health)
+        check(raise_on_failure=raise_on_failure)
         check(api_key=api_key, base_url=base_url, environ=environ, routes=routes, providers=providers)
         options = {**route, **({} if timeouts is None else {"timeouts": timeouts}), **_mode(tool_mode)}
+        check_rows(providers)
+        Route(provider=COMPATIBLE["openai_chat"], **options)  # says what no route takes, before anything is asked
         catalogue = Catalogue(
             api_key=api_key or "", base_url=base_url or "", providers=tuple(providers or ()), environ=environ,
             options=options,
         )  # fmt: skip
-        models = (*listed(model), *(routes or ()))
+        models = (*listed(model), *listed([*(routes or ())]))
         defaults = Defaults(
             model=models,
             tools=toolset(() if tools is None else tools),
@@ -130,6 +134,9 @@ class _BaseClient(Generic[W]):
         )
         self._operations = Operations(catalogue, defaults, rules, health)
         self._performer = self._open() if performer is None else performer
+
+    def __reduce__(self) -> NoReturn:
+        raise UsageError("a client holds connections and cannot be pickled; make one in each process")
 
     @property
     def health(self) -> Health:

@@ -14,6 +14,7 @@ from ..errors import UsageError, nearest
 from ..fallback import Health, Rules
 from ..io.cancel import Cancel
 from ..loop import Policy
+from ..providers.spec import Provider
 from ..types import JsonObject, Sampling, ToolChoice
 
 Choice: TypeAlias = "ToolChoice | str | Mapping[str, Any]"
@@ -27,6 +28,7 @@ class _Timed(Protocol):
 
 
 KINDS: Mapping[str, tuple[tuple[type, ...], str]] = {
+    "raise_on_failure": ((bool,), "True or False"),
     "policy": ((Policy,), "Policy(…)"),
     "sampling": ((Sampling,), "Sampling(…)"),
     "system": ((str,), "a text"),
@@ -60,6 +62,13 @@ def check(**given: Any) -> None:
         kinds, advice = KINDS[name]
         if value is not None and not isinstance(value, kinds):
             raise UsageError(f"{name} is {_shown(value)}; give {advice}")
+
+
+def check_rows(providers: Any) -> None:
+    """Raises `UsageError` for what is no provider's row."""
+    for row in providers or ():
+        if not isinstance(row, Provider):
+            raise UsageError(f"a {type(row).__name__} is no row of a provider; give Provider(…)")
 
 
 def _shown(value: Any) -> str:

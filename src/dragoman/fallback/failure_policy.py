@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from ..errors import ErrorKind, ProviderError
+from ..errors import ErrorKind, ProviderError, UsageError
 
 
 class Cooling(StrEnum):
@@ -77,6 +77,12 @@ class Rules:
     complete: bool = False
     chance: Callable[[], float] | None = None
 
+    def __post_init__(self) -> None:
+        for name in ("retries", "first", "longest", "brief", "cooldown", "max_cooldown"):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < MOST:
+                raise UsageError(f"rules: {name} is {value!r}; give a number of 0 or more")
+
     def wait(self, error: ProviderError, attempt: int, *, alone: bool) -> float | None:
         """Seconds until this route is asked again after its `attempt`-th try (from 1) failed; None: it is not.
 
@@ -102,5 +108,6 @@ class Rules:
         return max(rest, min(error.retry_after or 0.0, LONGEST_REST))
 
 
+MOST = 1e9
 LONGEST_REST = 3600.0
 """A provider may ask for days (a spent monthly quota); it is asked again after an hour all the same."""

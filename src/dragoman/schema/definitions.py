@@ -91,8 +91,8 @@ def _read_entry(entry: Any, where: str) -> Iterator[Tool]:
         yield runs
         return
     entry = _of_a_set(entry)
-    if isinstance(entry, tuple):
-        yield from entry
+    if isinstance(entry, tuple):  # `(Tool, function)` where it was given as a pair
+        yield from _read_entry(entry[0], where) if callable(entry[-1]) and len(entry) == 2 else entry
         return
     if not isinstance(entry, Mapping):
         why = OF_FUNCTIONS if callable(entry) else "give a Tool or a definition as a mapping"

@@ -12,7 +12,7 @@ import functools
 import inspect
 import re
 import types
-from collections.abc import AsyncIterable, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterable, Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, TypedDict, TypeVar, Unpack, overload
 
@@ -154,6 +154,13 @@ def _check_options(options: Any) -> None:
     unknown = sorted(set(options) - set(Options.__annotations__))
     if unknown:
         raise UsageError(f"a tool has no option {unknown[0]!r}: there are {', '.join(Options.__annotations__)}")
+    for option in ("name", "description"):
+        given = options.get(option)
+        if given is not None and not (isinstance(given, str) and (given or option != "name")):
+            raise UsageError(f"a tool's {option} is {given!r}: give a text, or None for the function's own")
+    schema = options.get("parameters")
+    if schema is not None and not isinstance(schema, Mapping):
+        raise UsageError(f"a tool's parameters are a {type(schema).__name__}: give a JSON Schema as a mapping")
 
 
 def _made(function: Any, options: Any, *, skip_first: bool = False) -> Runnable:
