@@ -13,7 +13,7 @@ import pytest
 from dragoman.codecs import CODECS
 from dragoman.codecs.shared.frames import readers
 from dragoman.effects import run
-from dragoman.errors import ErrorKind, ProviderError
+from dragoman.errors import ErrorKind, ProviderError, UnknownName
 from dragoman.events import Event, assemble
 from dragoman.fallback import Rules
 from dragoman.gateway import GatewayConfig, Limits, create_app
@@ -106,11 +106,9 @@ def test_a_broken_schema_is_mended_beside_the_other_tools() -> None:
     assert sent(memory)["tools"][0]["function"]["parameters"]["properties"] == {"at": {"description": "where"}}
 
 
-@every_front
-def test_an_unknown_dialect_is_told_with_advice(front: str) -> None:
-    reply = ask(app(ScriptedPeer([]), dialects="hermes2"), front, stream=True)
-    assert reply.status == 400
-    assert "did you mean 'hermes'" in message_of(front, reply)
+def test_an_unknown_dialect_is_told_with_advice_before_anything_is_served() -> None:
+    with pytest.raises(UnknownName, match="did you mean 'hermes'"):
+        app(ScriptedPeer([]), dialects="hermes2")
 
 
 @every_front

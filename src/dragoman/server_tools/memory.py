@@ -17,7 +17,7 @@ from itertools import chain
 from ..effects import Machine
 from ..jsontext import to_json
 from ..turn.shared_cache import Shared, SharedCache
-from ..types import Media, Message, Opaque, Part, Reasoning, Text, ToolResult
+from ..types import Media, Message, Opaque, Part, Reasoning, Text, ToolCall, ToolResult
 
 MOST_REMEMBERED = 16 * 1024 * 1024
 """Characters of turns that are remembered."""
@@ -35,14 +35,15 @@ class Memory:
     ) -> Machine[None]:
         """`turns` led from `asked` to `answer`."""
         if turns:
-            yield from self._cache.put(dict.fromkeys(_keys(owner, asked, answer), tuple(turns)))
+            yield from self._cache.put(dict.fromkeys(_keys(_places(owner, asked)[-1], answer), tuple(turns)))
 
     def refill(self, owner: str, messages: Sequence[Message]) -> Machine[tuple[Message, ...]]:
         """`messages`, and before each answer the turns that led to it."""
         if not self._cache.holds():
             return tuple(messages)
         answers = [at for at, message in enumerate(messages) if message.role == "assistant"]
-        keys = {at: _keys(owner, messages[:at], messages[at]) for at in answers}
+        places = _places(owner, messages)
+        keys = {at: _keys(places[at], messages[at]) for at in answers}
         found = yield from self._cache.get(list(chain.from_iterable(keys.values())))
         restored: list[Message] = []
         for at, message in enumerate(messages):
@@ -140,16 +141,26 @@ def _texts(message: Message) -> Iterator[str]:
         yield call.name + to_json(dict(call.arguments))
 
 
-def _keys(owner: str, before: Sequence[Message], message: Message) -> list[str]:
+def _places(owner: str, messages: Sequence[Message]) -> list[str]:
+    """A digest of whose a conversation is and of all that stands before each message of it, and behind the last.
+
+    Two that end alike are two: nobody's hidden turns come into another conversation.
+    """
+    places = [_digest(owner)]
+    for message in messages:
+        said = (_words(part.text) for part in message.parts if isinstance(part, Text | ToolResult))
+        places.append(_digest(chr(1).join((places[-1], message.role, *said, *map(_written, message.calls)))))
+    return places
+
+
+def _keys(place: str, message: Message) -> list[str]:
     """An answer is known again by any of its calls; one without calls by its words."""
-    said: list[str] = []
-    for one in reversed(before):
-        if one.role == "assistant":
-            break
-        said += (_words(part.text) for part in one.parts if isinstance(part, Text | ToolResult))
-    place = f"{owner}\0{chr(1).join(said)}"
-    calls = [f"call\0{call.name}\0{to_json(dict(sorted(call.arguments.items())))}" for call in message.calls]
+    calls = [f"call\0{_written(call)}" for call in message.calls]
     return [_digest(f"{place}\0{what}") for what in calls or [f"text\0{_words(message.text)}"]]
+
+
+def _written(call: ToolCall) -> str:
+    return f"{call.name}\0{to_json(dict(sorted(call.arguments.items())))}"
 
 
 def _words(text: str) -> str:
