@@ -58,11 +58,11 @@ UNCLEAR: list[tuple[dict[str, Any], str]] = [
 """Of these nobody can say whether the field was meant for an argument."""
 
 
-def both(text: str) -> list[Any]:
+def both(text: str, tools: list[Tool] = TOOLS) -> list[Any]:
     """What is read of a text whole and in pieces."""
-    found = [parse(text, tools=TOOLS)]
+    found = [parse(text, tools=tools)]
     for size in (1, 7):
-        parser = Parser(tools=TOOLS)
+        parser = Parser(tools=tools)
         events = [event for at in range(0, len(text), size) for event in parser.feed(text[at : at + size])]
         found.append(assemble([*events, *parser.close()]))  # type: ignore[arg-type]
     return found
@@ -88,6 +88,34 @@ def test_an_argument_outside_the_arguments_is_refused_by_its_name(call: dict[str
         for found in both(text):
             assert not found.calls, text
             assert [issue.message for issue in found.issues] == [f"fields stand outside the arguments: {key}"]
+
+
+DEFINES = Tool(
+    name="define", parameters={"type": "object", "properties": {"type": TEXT, "properties": {"type": "object"}, "Args": TEXT}}
+)
+SCHEMA = {"type": "object", "properties": {"a": {"type": "string"}}}
+
+
+@pytest.mark.parametrize(
+    ("call", "arguments"),
+    [
+        ({"name": "define", "parameters": SCHEMA}, SCHEMA),
+        ({"parameters": SCHEMA, "name": "define"}, SCHEMA),
+        ({"name": "define", "Args": "x"}, {"Args": "x"}),
+    ],
+    ids=str,
+)
+def test_a_tool_whose_arguments_look_like_a_definition_is_called(call: dict[str, Any], arguments: dict[str, Any]) -> None:
+    for text in written(call):
+        for found in both(text, [DEFINES]):
+            assert [dict(one.arguments) for one in found.calls] == [arguments], text
+
+
+@pytest.mark.parametrize("call", [{"name": "note", "parameters": SCHEMA}, {"parameters": SCHEMA, "name": "note"}], ids=str)
+def test_the_definition_of_a_tool_is_no_call_in_any_order(call: dict[str, Any]) -> None:
+    for text in written(call):
+        for found in both(text):
+            assert not found.calls, text
 
 
 def test_arguments_before_the_name_are_read_behind_a_mark() -> None:

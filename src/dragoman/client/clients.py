@@ -54,6 +54,13 @@ def _check(options: Mapping[str, Any]) -> None:
             raise TypeError(f"a client takes no {name!r}{hint}")
 
 
+def _options(route: Mapping[str, Any], timeouts: Timeouts | None, mode: ToolMode | str | None) -> dict[str, Any]:
+    """Fields of every route.  Raises UsageError for what no route takes, before anything is asked."""
+    options = {**route, **({} if timeouts is None else {"timeouts": timeouts}), **_mode(mode)}
+    Route(provider=COMPATIBLE["openai_chat"], **options)
+    return options
+
+
 def _mode(given: ToolMode | str | None) -> dict[str, ToolMode]:
     """The way for tools, as a field of routes.  Raises UsageError for one that is none."""
     if given is None:
@@ -116,9 +123,8 @@ class _BaseClient(Generic[W]):
         check(policy=policy, sampling=sampling, system=system, timeouts=timeouts, rules=rules, health=health)
         check(raise_on_failure=raise_on_failure)
         check(api_key=api_key, base_url=base_url, environ=environ, routes=routes, providers=providers)
-        options = {**route, **({} if timeouts is None else {"timeouts": timeouts}), **_mode(tool_mode)}
         check_rows(providers)
-        Route(provider=COMPATIBLE["openai_chat"], **options)  # says what no route takes, before anything is asked
+        options = _options(route, timeouts, tool_mode)
         catalogue = Catalogue(
             api_key=api_key or "", base_url=base_url or "", providers=tuple(providers or ()), environ=environ,
             options=options,

@@ -142,14 +142,14 @@ class Table(Marks):
     @cached_property
     def line_source(self) -> str:
         """The pattern of `line_lead`."""
-        return on_line(parted(self._begun))
+        return on_line(self._first)
 
     @cached_property
     def calm_source(self) -> str:
         """The pattern of `calm_lead`."""
         if not self.calm:
             return self.line_source
-        words = "|".join((parted(self._begun), *self._words(self.near)))
+        words = "|".join((self._first, *self._words(self.near)))
         return on_line(parted(self._begun, {FENCE[0]: f"(?!{plain_fence(self.every() - self.calm, words)})"}))
 
     @cached_property
@@ -166,6 +166,10 @@ class Table(Marks):
     @cached_property
     def _begun(self) -> tuple[str, ...]:
         return *starts(self.every() & self.line, self.near), *self._named[1]
+
+    @cached_property
+    def _first(self) -> str:
+        return parted(self._begun)
 
     def _words(self, look: int) -> list[str]:
         """How marks begin that begin with a letter and may stand anywhere."""

@@ -11,11 +11,6 @@ from typing import Any
 
 from ...late import late
 
-FIELDS = frozenset(
-    {"id", "type", "index", "role", "thought", "thoughts", "call_id", "tool_call_id", "tool_use_id", "reason",
-     "reasoning", "content", "status"}
-)  # fmt: skip
-"""Keys a call object may carry beside its name and arguments (recorded traffic; malformations.md §3)."""
 CALL_ID = late(r"(?:call|toolu|tool|tooluse|fc|chatcmpl|func|functions?)(?:[_.:-].*)?|[0-9a-fA-F]{8}[0-9a-fA-F-]*")
 """An id as servers and models make them."""
 
@@ -39,6 +34,8 @@ WIRES: Mapping[str, Callable[[Any], bool]] = {
 """What wires write under these keys."""
 SPOKEN = frozenset({"content"})
 """What a message says, where it says whose it is."""
+FIELDS = SPOKEN | WIRES.keys() | {"thought", "thoughts", "reason", "reasoning"}
+"""Keys a call object may carry beside its name and arguments (recorded traffic; malformations.md §3)."""
 
 
 RESULTS: Mapping[str, Callable[[Any], bool]] = {

@@ -207,6 +207,7 @@ class _Object:
         self.flat: dict[str, str] = {}
         self.outside: list[str] = []
         self.several = self.keyed = self.unwrapped = False
+        self.defines = False  # may the arguments be the schema of them?
         self.more: list[tuple[str, str]] = []
         self.answered = False
 
@@ -288,9 +289,13 @@ class _Object:
         its arguments, else refused where they do not give it."""
         judge = self.a.judge
         name = judge.resolve(self.name) if isinstance(self.name, str) and not self.keyed else None
-        if name is None or self.args.inside:
+        if name is None:
             return
         wanted, beside = shape(judge.declared[name].parameters), {k: json.loads(v) for k, v in self.beside.items()}
+        if self.defines and is_definition(json.loads(self.held or "null"), wanted.keys):
+            self._refuse_record("a tool is defined here, not called")
+        if self.args.inside:
+            return
         if (by := tells_result(beside)) and not wanted.has(by):
             self._refuse_record("this is the result of a call, and none")
         told = {k: self.beside[k] for k, v in beside.items() if wanted.has(k) and not says_nothing(k, v, beside)}
@@ -337,7 +342,7 @@ class _Object:
     def _in_small(self, key: str) -> str:
         """A key of the call itself, however large its letters are."""
         a, small = self.args, key.casefold()
-        if small == key or not (small in a.args or (small in a.name and self.name is None)):
+        if small == key or not (small in a.args or (small in a.name and self.name is None)) or self._property(key):
             return key
         self.reader.note("key", key[:80], small)
         return small
@@ -386,9 +391,7 @@ class _Object:
         if self.held is not None or self.draft.begun:
             raise Repeated("the arguments are given twice")
         if key == SCHEMA_KEY and (yield from reader.src.match(SCHEMA, MAX_NAME, SCHEMA_BEGUN)) is not None:
-            self.held = yield from reader.captured()
-            if is_definition(json.loads(self.held)):
-                self._refuse_record("a tool is defined here, not called")
+            self.held, self.defines = (yield from reader.captured()), True
         elif self.name is not None and c == "{":
             self.a.begin(self.draft, self.name, self.id)
             yield from arguments_object(self.a, self.draft, reader)
