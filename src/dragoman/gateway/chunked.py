@@ -62,15 +62,19 @@ class Chunked(asyncio.Protocol):
     async def begin(self) -> tuple[int, Any] | None:
         """Status and headers; None where aiohttp has the answer: it is to be asked for all of it."""
         while self.head is None and not self._is_over:
-            if self._error is not None:
-                raise self._error
-            waiter = self._waiter = self._loop.create_future()
-            try:
-                with self._silence:
-                    await waiter
-            finally:
-                self._waiter = None
+            await self._more()
         return self.head
+
+    async def _more(self) -> None:
+        """Until something has come; raises what the connection broke off with."""
+        if self._error is not None:
+            raise self._error
+        waiter = self._waiter = self._loop.create_future()
+        try:
+            with self._silence:
+                await waiter
+        finally:
+            self._waiter = None
 
     async def readany(self) -> bytes:
         """What has come; b"" at the end."""
@@ -79,14 +83,7 @@ class Chunked(asyncio.Protocol):
                 return await self._content.readany()  # type: ignore[no-any-return]
             if self._is_over:
                 return b""
-            if self._error is not None:
-                raise self._error
-            waiter = self._waiter = self._loop.create_future()
-            try:
-                with self._silence:
-                    await waiter
-            finally:
-                self._waiter = None
+            await self._more()
         pieces, self._pieces, self._size = self._pieces, (), 0
         if self._is_paused:
             self._go_on()
